@@ -17,6 +17,8 @@ inline constexpr char kNextIttToolVariable[] = "KYMO_ITT_NEXT";
 // The folder in which the ranks of a job agree that all are recorded
 // (backends/mpi/target/rank_meeting.h).
 inline constexpr char kMpiMeetingVariable[] = "KYMO_MPI_MEETING";
+// Bytes of the file `token` there.
+inline constexpr int kMeetingTokenSize = 16;
 
 }  // namespace kymo::record
 

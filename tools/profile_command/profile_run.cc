@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -31,8 +32,10 @@
 #include "tools/profile_command/delivery/run_delivery.h"
 #include "tools/profile_command/first_screen.h"
 #include "tools/profile_command/heap_folding.h"
+#include "tools/profile_command/job/answer_process.h"
 #include "tools/profile_command/job/job_answer.h"
 #include "tools/profile_command/job/job_folder.h"
+#include "tools/profile_command/job/rank_presence.h"
 #include "tools/profile_command/pre_flight.h"
 #include "tools/profile_command/start/elf_file.h"
 #include "tools/profile_command/start/injection.h"
@@ -88,6 +91,10 @@ class ProfileRun {
         backends_(backends),
         exporters_(exporters) {}
 
+  ~ProfileRun() {
+    if (job_ && !is_job_told_) job_->SayDone(false);
+  }
+
   // Returns only if the status is not the target's: the target did not run,
   // nothing could be written, or --strict sets it.
   int Run() {
@@ -119,8 +126,9 @@ class ProfileRun {
          .summer = *summer_,
          .may_be_strict = target_succeeded},
         command_, exporters_, *out_);
-    if (job_) FinishJob();
+    const int job_status = job_ ? FinishJob() : 0;
     if (target_succeeded && status != 0) return status;
+    if (target_succeeded && job_status != 0) return job_status;
     EndLike(wait_status);
   }
 
@@ -131,6 +139,7 @@ class ProfileRun {
       KYMO_ASSIGN_OR_RETURN(job_,
                             JobFolder::Join(command_.output_dir, target_.name));
       path = job_->RankPath();
+      if (job_->rank().rank == 0) KYMO_RETURN_IF_ERROR(StartAnswer());
     } else if (command_.output_dir.empty()) {
       KYMO_ASSIGN_OR_RETURN(
           path, MakeDatedFolder(UserPath(kDefaultFolder), target_.name));
@@ -213,6 +222,8 @@ class ProfileRun {
     const DurationNs cpu_before_ns = ChildrenCpuNs();
     KYMO_ASSIGN_OR_RETURN(Child child,
                           Child::Fork(words, target_.path, environment_));
+    // It has a thread, so it begins after the fork.
+    if (job_) presence_.emplace(job_->PresencePath());
     KYMO_RETURN_IF_ERROR(recording_->Start(child.pid()));
     const int64_t exec_ns = MonotonicNs();
     KYMO_RETURN_IF_ERROR(child.Exec());
@@ -237,14 +248,32 @@ class ProfileRun {
     return absl::OkStatus();
   }
 
-  // Rank 0 has the answer of the whole job to write.
-  void FinishJob() {
-    job_->SayDone();
-    if (job_->rank().rank != 0) return;
+  // The answer of the whole job is written when this command asks for it, or
+  // when a launcher has killed it.
+  absl::Status StartAnswer() {
+    absl::StatusOr<AnswerProcess> answer = AnswerProcess::Fork(
+        job_->path() + "/job.log",
+        [this](bool is_orphan) { return WriteAnswer(is_orphan); });
+    if (!answer.ok()) return answer.status();
+    answer_.emplace(*std::move(answer));
+    return absl::OkStatus();
+  }
+
+  int WriteAnswer(bool is_orphan) {
     ProfileCommand whole = command_;
     whole.quiet = job_is_quiet_;
-    const absl::Status status = DeliverJob(*job_, whole, exporters_);
-    if (!status.ok()) Say(std::string(status.message()));
+    WaitLimits limits;
+    // The other commands are killed at the same time.
+    if (is_orphan) limits.silent = std::chrono::seconds(5);
+    const absl::Status status = DeliverJob(*job_, whole, exporters_, limits);
+    job_->Close();
+    return status.ok() ? 0 : Fail(status, kExitFailed);
+  }
+
+  int FinishJob() {
+    job_->SayDone(true);
+    is_job_told_ = true;
+    return answer_ ? answer_->Finish() : 0;
   }
 
   // Writes the next dump, and returns its path.
@@ -274,6 +303,9 @@ class ProfileRun {
   const ExporterRegistry& exporters_;
   Target target_;
   std::optional<JobFolder> job_;  // with --ranks
+  std::optional<AnswerProcess> answer_;
+  std::optional<RankPresence> presence_;
+  bool is_job_told_ = false;
   std::unique_ptr<RunFolder> out_;
   Environment environment_;
   const std::shared_ptr<LiveSummer> summer_ = std::make_shared<LiveSummer>();

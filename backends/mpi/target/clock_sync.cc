@@ -1,11 +1,10 @@
 #include "backends/mpi/target/clock_sync.h"
 
 #include <stdint.h>
-#include <stdlib.h>
-#include <time.h>
 
-#include <algorithm>
+#include <iterator>
 
+#include "backends/mpi/target/exchange.h"
 #include "backends/mpi/target/mpi_library.h"
 #include "backends/mpi/target/rank_meeting.h"
 #include "profiler/record/range.h"
@@ -14,64 +13,50 @@ namespace kymo::mpi {
 namespace {
 
 constexpr int kRoundTrips = 40;
-constexpr int kTag = 1;
+// Ranks come to MPI_Finalize one after another, as their work ends.
+constexpr int64_t kLateNs = 60'000'000'000;
 
 constinit OwnFunction<2> comm_rank("PMPI_Comm_rank");
 constinit OwnFunction<2> comm_size("PMPI_Comm_size");
-constinit OwnFunction<2> comm_dup("PMPI_Comm_dup");
-constinit OwnFunction<6> send("PMPI_Send");
-constinit OwnFunction<7> receive("PMPI_Recv");
 
-// Of our own messages; 0: no clock can be measured.
-constinit Word clock_comm = 0;
-
-int64_t NowNs() noexcept {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
-}
+constinit Exchange exchange;
 
 struct Offset {
   int64_t offset_ns = 0;
   int64_t bound_ns = 0;
 };
-
-bool Send(int peer, const void* data, int bytes) noexcept {
-  return send(data, bytes, Abi().type_byte, peer, kTag, clock_comm) == kSuccess;
-}
-bool Receive(int peer, void* data, int bytes) noexcept {
-  return receive(data, bytes, Abi().type_byte, peer, kTag, clock_comm,
-                 Abi().status_ignore) == kSuccess;
-}
+static_assert(sizeof(Offset) <= Exchange::kMostBytes);
 
 // The rank whose clock is known answers, and then says how far it is itself.
 bool Answer(int peer, const Offset& own) noexcept {
   for (int i = 0; i < kRoundTrips; ++i) {
     int64_t now;
-    if (!Receive(peer, &now, sizeof(now))) return false;
-    now = NowNs();
-    if (!Send(peer, &now, sizeof(now))) return false;
+    const int64_t limit = i == 0 ? kLateNs : Exchange::kLimitNs;
+    if (!exchange.Receive(peer, &now, sizeof(now), limit)) return false;
+    now = MonotonicNs();
+    if (!exchange.Send(peer, &now, sizeof(now))) return false;
   }
-  return Send(peer, &own, sizeof(own));
+  return exchange.Send(peer, &own, sizeof(own));
 }
 
 bool Ask(int peer, Offset& own) noexcept {
   int64_t shortest = INT64_MAX;
   int64_t offset = 0;
   for (int i = 0; i < kRoundTrips; ++i) {
-    const int64_t begin = NowNs();
+    const int64_t begin = MonotonicNs();
     int64_t theirs;
-    if (!Send(peer, &begin, sizeof(begin)) ||
-        !Receive(peer, &theirs, sizeof(theirs))) {
+    const int64_t limit = i == 0 ? kLateNs : Exchange::kLimitNs;
+    if (!exchange.Send(peer, &begin, sizeof(begin)) ||
+        !exchange.Receive(peer, &theirs, sizeof(theirs), limit)) {
       return false;
     }
-    const int64_t round_trip = NowNs() - begin;
+    const int64_t round_trip = MonotonicNs() - begin;
     if (round_trip >= shortest) continue;
     shortest = round_trip;
     offset = theirs - (begin + round_trip / 2);
   }
   Offset parent;
-  if (!Receive(peer, &parent, sizeof(parent))) return false;
+  if (!exchange.Receive(peer, &parent, sizeof(parent))) return false;
   own = {.offset_ns = parent.offset_ns + offset,
          .bound_ns = parent.bound_ns + shortest / 2 + 1};
   return true;
@@ -93,11 +78,11 @@ bool Measure(int rank, int size, Offset& own) noexcept {
 void MeasureAndRecord() noexcept {
   int rank = 0;
   int size = 0;
-  comm_rank(clock_comm, &rank);
-  comm_size(clock_comm, &size);
+  comm_rank(Abi().comm_world, &rank);
+  comm_size(Abi().comm_world, &size);
   Offset own;
   if (!Measure(rank, size, own) || !record::IsOn()) return;
-  const record::Arg args[] = {{"mono_ns", NowNs()},
+  const record::Arg args[] = {{"mono_ns", MonotonicNs()},
                               {"offset_ns", own.offset_ns},
                               {"bound_ns", own.bound_ns}};
   record::RecordInstant("MPI clock", {}, args, std::size(args));
@@ -110,16 +95,11 @@ void StartClocks() noexcept {
   int size = 0;
   comm_rank(Abi().comm_world, &rank);
   comm_size(Abi().comm_world, &size);
-  if (!AllRanksMeet(rank, size)) return;
-  if (comm_dup(Abi().comm_world, &clock_comm) != kSuccess) {
-    clock_comm = 0;
-    return;
-  }
-  MeasureAndRecord();
+  if (AllRanksMeet(rank, size) && exchange.Open()) MeasureAndRecord();
 }
 
 void EndClocks() noexcept {
-  if (clock_comm != 0) MeasureAndRecord();
+  if (exchange.is_open()) MeasureAndRecord();
 }
 
 }  // namespace kymo::mpi

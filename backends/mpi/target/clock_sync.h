@@ -14,13 +14,15 @@
 // to CLOCK_MONOTONIC. Between the two measurements, clocks drift along a line.
 //
 // Threads: called by the thread that initialises or finalises MPI.
-// Errors: a rank that cannot measure records nothing; a merge then says so.
+// Errors: a rank that cannot measure records nothing; a merge then says so. No
+//   rank waits for ever for another one: see exchange.h. In MPI_Finalize it
+//   waits for at most 60 s.
 #ifndef KYMO_BACKENDS_MPI_TARGET_CLOCK_SYNC_H_
 #define KYMO_BACKENDS_MPI_TARGET_CLOCK_SYNC_H_
 
 namespace kymo::mpi {
 
-// Collective over MPI_COMM_WORLD. Does nothing while nobody records.
+// Collective over MPI_COMM_WORLD, whether anybody records at the moment or not.
 void StartClocks() noexcept;
 void EndClocks() noexcept;
 

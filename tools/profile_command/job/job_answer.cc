@@ -2,8 +2,11 @@
 
 #include <stdio.h>
 
+#include <chrono>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -54,22 +57,87 @@ absl::StatusOr<LoadedTrace> LoadRanks(const JobFiles& files) {
   return Load(files.traces, {}, importers);
 }
 
+const char* WhyMissing(MissingReason reason) {
+  switch (reason) {
+    case MissingReason::kNeverSeen:
+      return "nothing was seen of a command with --ranks there, or the machine "
+             "does not see the folder";
+    case MissingReason::kLost:
+      return "the command was killed";
+    case MissingReason::kNoTrace:
+      return "the command ended without one, and has said why";
+  }
+  return "";
+}
+
+// "rank 3", "ranks 0-2, 7".
+std::string RankList(const std::vector<int64_t>& ranks) {
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < ranks.size();) {
+    size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) {
+      ++last;
+    }
+    parts.push_back(last == i ? absl::StrCat(ranks[i])
+                              : absl::StrCat(ranks[i], "-", ranks[last]));
+    i = last + 1;
+  }
+  return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ",
+                      absl::StrJoin(parts, ", "));
+}
+
 void SayMissing(const JobFiles& files) {
-  if (files.missing.empty()) return;
-  Say(absl::StrCat("no trace of ",
-                   files.missing.size() == 1 ? "rank " : "ranks ",
-                   absl::StrJoin(files.missing, ", "),
-                   ": it was killed, or its machine does not see the folder; "
-                   "the answer is that of the others"));
+  std::map<MissingReason, std::vector<int64_t>> by_reason;
+  for (const MissingRank& missing : files.missing) {
+    by_reason[missing.reason].push_back(missing.rank);
+  }
+  for (const auto& [reason, ranks] : by_reason) {
+    Say(absl::StrCat("no trace of ", RankList(ranks), ": ", WhyMissing(reason),
+                     "; the answer is that of the others"));
+  }
+}
+
+// One line, however many ranks it is about.
+void SayUnknownClocks(const LoadedTrace& loaded) {
+  int64_t more = -1;
+  std::string first;
+  for (const LoadedFile& file : loaded.files) {
+    for (const ImportFinding& finding : file.findings) {
+      if (finding.rule != "rank_clock_unknown") continue;
+      if (++more == 0) first = finding.message;
+    }
+  }
+  if (more < 0) return;
+  Say(more == 0 ? first
+                : absl::StrCat(first, " (the same holds for ", more, " more)"));
+}
+
+// Waits, and says after a while whom for: a launcher that kills the job in the
+// meantime also ends the wait.
+JobFiles Wait(const JobFolder& job, const WaitLimits& limits,
+              ProgressLine& progress) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  bool is_said = false;
+  return job.WaitForRanks(limits, [&](const std::vector<int64_t>& awaited) {
+    progress.Show("waiting for " + RankList(awaited));
+    if (is_said || Clock::now() - begin < std::chrono::seconds(20)) return;
+    is_said = true;
+    progress.Clear();
+    Say(absl::StrCat("waiting for ", RankList(awaited),
+                     "; to see the others' ranks now: kymo report "
+                     "--analysis=ranks,collectives,imbalance,messages ",
+                     ShownPath(job.path()), "/rank-*/trace.json"));
+  });
 }
 
 }  // namespace
 
 absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
-                        const ExporterRegistry& exporters) {
+                        const ExporterRegistry& exporters,
+                        const WaitLimits& limits) {
   ProgressLine progress(!command.quiet);
-  progress.Show("waiting for the other ranks");
-  const JobFiles files = job.WaitForRanks();
+  const JobFiles files = Wait(job, limits, progress);
   progress.Clear();
   SayMissing(files);
   if (files.traces.empty()) {
@@ -79,10 +147,11 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   }
   progress.Show("reading the ranks");
   KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadRanks(files));
-  for (const LoadedFile& file : loaded.files) {
-    for (const ImportFinding& finding : file.findings) {
-      if (finding.rule == "rank_clock_unknown") Say(finding.message);
-    }
+  SayUnknownClocks(loaded);
+  if (job.rank().is_mpi && report::RankTable(loaded.trace).rows.empty()) {
+    Say("no rank called MPI_Init in a way that Kymo sees, so there are no "
+        "tables of ranks; Kymo does not see programs that are linked with MPI "
+        "statically, and calls through Open MPI's Fortran libraries");
   }
   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> out,
                         RunFolder::Take(job.path()));

@@ -20,7 +20,8 @@
 namespace kymo::tools {
 
 absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
-                        const ExporterRegistry& exporters);
+                        const ExporterRegistry& exporters,
+                        const WaitLimits& limits = {});
 
 }  // namespace kymo::tools
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <random>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -17,11 +18,15 @@
 #include "profiler/base/status_macros.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/user_folder.h"
+#include "tools/profile_command/job/rank_presence.h"
 
 namespace kymo::tools {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Between two looks at the folder.
+constexpr auto kLook = std::chrono::milliseconds(20);
 
 // A job's name as a part of a file name.
 std::string AsFileName(std::string_view job) {
@@ -83,7 +88,79 @@ absl::Status MakeFolder(const std::string& path) {
                    "; try another one (--output_dir)"));
 }
 
-void Touch(const std::string& path) { std::ofstream(path).flush(); }
+std::string ReadText(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return std::move(text).str();
+}
+
+// The file is there as a whole or not at all.
+absl::Status WriteText(const std::string& path, const std::string& text) {
+  const std::string unfinished = absl::StrCat(path, ".tmp-", getpid());
+  std::ofstream file(unfinished);
+  file << text;
+  file.close();
+  std::error_code error;
+  fs::rename(unfinished, path, error);
+  if (file.good() && !error) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("could not write '", path, "', which the ranks meet by"));
+}
+
+std::string NewToken() {
+  std::random_device random;
+  return absl::StrCat(absl::Hex(random(), absl::kZeroPad8),
+                      absl::Hex(random(), absl::kZeroPad8));
+}
+
+// Files of an earlier run that used the folder. A rank of this run that was
+// here first writes its own again.
+void RemoveFiles(const std::string& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    std::error_code ignored;
+    fs::remove(entry.path(), ignored);
+  }
+}
+
+constexpr char kHasTrace[] = "trace";
+constexpr char kHasNone[] = "none";
+
+// What rank 0 sees of one rank.
+class Watched {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Watched(std::string presence, std::string done)
+      : presence_(std::move(presence)), done_(std::move(done)) {}
+
+  void Look() {
+    if (!end_.empty()) return;
+    end_ = ReadText(done_);
+    const std::string sign = ReadText(presence_);
+    if (sign.empty() || sign == sign_) return;
+    sign_ = sign;
+    last_ = Clock::now();
+  }
+  bool IsAwaited(const WaitLimits& limits, Clock::time_point begin) const {
+    if (!end_.empty()) return false;
+    return sign_.empty() ? Clock::now() - begin < limits.unseen
+                         : Clock::now() - last_ < limits.silent;
+  }
+  bool HasTrace() const { return end_ == kHasTrace; }
+  MissingReason Reason() const {
+    if (!end_.empty()) return MissingReason::kNoTrace;
+    return sign_.empty() ? MissingReason::kNeverSeen : MissingReason::kLost;
+  }
+
+ private:
+  std::string presence_;
+  std::string done_;
+  std::string end_;
+  std::string sign_;
+  Clock::time_point last_;
+};
 
 }  // namespace
 
@@ -116,17 +193,28 @@ absl::StatusOr<JobFolder> JobFolder::Join(const std::string& folder,
       fs::absolute(folder.empty() ? absl::StrCat(UserPath(kDefaultFolder), "/",
                                                  target_name, "-job-", job)
                                   : UserPath(folder));
-  // Without a name, files of an earlier job in the folder could not be told
-  // from this one's. Then the ranks do not meet.
   const std::string meeting =
-      job.empty() ? "" : absl::StrCat(path, "/.kymo-job-", job);
+      absl::StrCat(path, "/.kymo-job", job.empty() ? "" : "-", job);
   JobFolder result(path, meeting, rank);
   KYMO_RETURN_IF_ERROR(MakeFolder(result.RankPath()));
-  if (!meeting.empty()) {
-    KYMO_RETURN_IF_ERROR(MakeFolder(meeting));
-    Touch(absl::StrCat(meeting, "/rank-", rank.rank));
-  }
+  KYMO_RETURN_IF_ERROR(MakeFolder(meeting));
+  if (rank.rank == 0) KYMO_RETURN_IF_ERROR(result.Open());
+  SayPresence(result.PresencePath(), 0);
   return result;
+}
+
+// Rank 0 begins this run of the job.
+absl::Status JobFolder::Open() {
+  RemoveFiles(meeting_);
+  token_ = NewToken();
+  return WriteText(absl::StrCat(meeting_, "/token"), token_);
+}
+
+void JobFolder::Close() const {
+  if (ReadText(absl::StrCat(meeting_, "/token")) != token_) return;
+  RemoveFiles(meeting_);
+  std::error_code error;
+  fs::remove(meeting_, error);
 }
 
 std::string JobFolder::RankPath(int64_t rank) const {
@@ -142,34 +230,52 @@ std::string JobFolder::TraceOf(int64_t rank) const {
   return "";
 }
 
-void JobFolder::SayDone() const {
-  if (!meeting_.empty()) Touch(absl::StrCat(meeting_, "/done-", rank_.rank));
+std::string JobFolder::PresencePath(int64_t rank) const {
+  return absl::StrCat(meeting_, "/rank-", rank);
 }
 
-JobFiles JobFolder::WaitForRanks(std::chrono::milliseconds patience) const {
-  using Clock = std::chrono::steady_clock;
-  std::vector<bool> is_done(static_cast<size_t>(rank_.size));
-  int64_t open = rank_.size;
-  for (auto last = Clock::now();
-       open > 0 && !meeting_.empty() && Clock::now() - last < patience;) {
+std::string JobFolder::DonePath(int64_t rank, const std::string& token) const {
+  return absl::StrCat(meeting_, "/done-", rank, ".", token);
+}
+
+void JobFolder::SayDone(bool has_trace) const {
+  std::string token = token_;
+  const auto end = std::chrono::steady_clock::now() + token_wait_;
+  while (token.empty()) {
+    token = ReadText(absl::StrCat(meeting_, "/token"));
+    if (!token.empty() || std::chrono::steady_clock::now() >= end) break;
+    std::this_thread::sleep_for(kLook);
+  }
+  if (token.empty()) return;
+  if (!WriteText(DonePath(rank_.rank, token), has_trace ? kHasTrace : kHasNone)
+           .ok()) {
+    // Rank 0 misses this rank, and says so.
+  }
+}
+
+JobFiles JobFolder::WaitForRanks(
+    const WaitLimits& limits,
+    const std::function<void(const std::vector<int64_t>&)>& on_wait) const {
+  std::vector<Watched> ranks;
+  for (int64_t rank = 0; rank < rank_.size; ++rank) {
+    ranks.emplace_back(PresencePath(rank), DonePath(rank, token_));
+  }
+  const auto begin = Watched::Clock::now();
+  for (;;) {
+    std::vector<int64_t> awaited;
     for (int64_t rank = 0; rank < rank_.size; ++rank) {
-      std::error_code error;
-      if (is_done[rank] ||
-          !fs::exists(absl::StrCat(meeting_, "/done-", rank), error)) {
-        continue;
-      }
-      is_done[rank] = true;
-      --open;
-      last = Clock::now();
+      ranks[rank].Look();
+      if (ranks[rank].IsAwaited(limits, begin)) awaited.push_back(rank);
     }
-    if (open > 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (awaited.empty()) break;
+    if (on_wait) on_wait(awaited);
+    std::this_thread::sleep_for(kLook);
   }
   JobFiles files;
   for (int64_t rank = 0; rank < rank_.size; ++rank) {
-    std::string trace =
-        is_done[rank] || meeting_.empty() ? TraceOf(rank) : std::string();
+    std::string trace = ranks[rank].HasTrace() ? TraceOf(rank) : std::string();
     if (trace.empty()) {
-      files.missing.push_back(rank);
+      files.missing.push_back({rank, ranks[rank].Reason()});
     } else {
       files.traces.push_back(std::move(trace));
     }

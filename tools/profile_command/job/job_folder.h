@@ -2,15 +2,21 @@
 //
 //   KYMO_ASSIGN_OR_RETURN(JobFolder job, JobFolder::Join(path, "solver"));
 //   Record(job.RankPath(), job.MeetingPath());
-//   job.SayDone();
+//   job.SayDone(true);
 //   if (job.rank().rank == 0) const JobFiles files = job.WaitForRanks();
 //
 //   FOLDER/                  rank 0 writes the answer of the whole job here
 //   FOLDER/rank-3/           what rank 3 recorded
-//   FOLDER/.kymo-job-ID/     rank-3: its program begins; done-3: it has ended
+//   FOLDER/.kymo-job-ID/     where the ranks meet:
+//     token                  of this run, made by rank 0
+//     rank-3                 rank 3 lives: its command writes another number
+//                            into the file every two seconds (rank_presence.h)
+//     done-3.TOKEN           rank 3 has ended, with a trace or without
 //
-// ID is the job's, so a folder that is used again does not mislead the next
-// job. All ranks have to see the folder; those that do not are missing in the
+// ID is the launcher's name of the job. Not every launcher gives each job a
+// name of its own, so a folder may have files of an earlier run. The token
+// tells them apart: rank 0 makes a new one, and believes no file without it.
+// All ranks have to see the folder; those that do not are missing in the
 // answer.
 //
 // Threads: one call at a time. Errors: kInvalidArgument if no launcher started
@@ -21,17 +27,39 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "profiler/base/job_rank.h"
 
 namespace kymo::tools {
 
+enum class MissingReason {
+  kNeverSeen,  // nothing in the folder is of it
+  kLost,       // its command was there, and then no longer
+  kNoTrace,    // its command has ended without a trace
+};
+
+struct MissingRank {
+  int64_t rank = 0;
+  MissingReason reason = MissingReason::kNeverSeen;
+  bool operator==(const MissingRank&) const = default;
+};
+
 struct JobFiles {
-  std::vector<std::string> traces;  // by rank
-  std::vector<int64_t> missing;     // ranks without one
+  std::vector<std::string> traces;   // by rank
+  std::vector<MissingRank> missing;  // ranks without one
+};
+
+// How long rank 0 waits for what is not there.
+struct WaitLimits {
+  // For a rank that nothing is seen of.
+  std::chrono::milliseconds unseen = std::chrono::seconds(5);
+  // For a rank whose command lives no more.
+  std::chrono::milliseconds silent = std::chrono::seconds(15);
 };
 
 class JobFolder {
@@ -49,23 +77,36 @@ class JobFolder {
   std::string RankPath() const { return RankPath(rank_.rank); }
   const std::string& MeetingPath() const { return meeting_; }
 
-  // This rank has written its files. Errors are not told: the answer lacks the
-  // rank then, and says so.
-  void SayDone() const;
+  // Where this rank's command says that it lives.
+  std::string PresencePath() const { return PresencePath(rank_.rank); }
 
-  // Waits until all ranks are done, but no longer than `patience` after the
-  // last one that became so.
-  JobFiles WaitForRanks(
-      std::chrono::milliseconds patience = std::chrono::seconds(60)) const;
+  // This rank has written its files, or has failed. Waits for rank 0's token,
+  // if that is not there yet, for 10 s. Errors are not told: the answer lacks
+  // the rank then, and says so.
+  void SayDone(bool has_trace) const;
+
+  // Rank 0: waits for all ranks that live, however long they take. Calls
+  // `on_wait` with them fifty times a second.
+  JobFiles WaitForRanks(const WaitLimits& limits = {},
+                        const std::function<void(const std::vector<int64_t>&)>&
+                            on_wait = nullptr) const;
+
+  // Rank 0: the answer is written. Removes what the ranks met by.
+  void Close() const;
 
  private:
   JobFolder(std::string path, std::string meeting, const JobRank& rank);
+  absl::Status Open();
   std::string RankPath(int64_t rank) const;
+  std::string PresencePath(int64_t rank) const;
+  std::string DonePath(int64_t rank, const std::string& token) const;
   std::string TraceOf(int64_t rank) const;  // empty: there is none
 
   std::string path_;
   std::string meeting_;
   JobRank rank_;
+  std::string token_;  // rank 0's
+  std::chrono::milliseconds token_wait_ = std::chrono::seconds(10);
 };
 
 }  // namespace kymo::tools

@@ -6,6 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
+
+#include "tools/profile_command/job/rank_presence.h"
 
 namespace kymo::tools {
 namespace {
@@ -16,7 +19,8 @@ using ::testing::IsEmpty;
 
 namespace fs = std::filesystem;
 
-constexpr auto kAMoment = std::chrono::milliseconds(50);
+constexpr WaitLimits kAMoment = {.unseen = std::chrono::milliseconds(50),
+                                 .silent = std::chrono::milliseconds(50)};
 
 class JobFolderTest : public ::testing::Test {
  protected:
@@ -51,18 +55,20 @@ TEST_F(JobFolderTest, AnotherJobMeetsElsewhere) {
 }
 
 TEST_F(JobFolderTest, RanksThatAreDoneAreInTheAnswer) {
+  const JobFolder one = Join(1);  // before rank 0
   const JobFolder zero = Join(0);
-  const JobFolder one = Join(1);
   const JobFolder two = Join(2);
   WriteTrace(zero, "trace.json");
   WriteTrace(one, "trace.json.gz");
-  zero.SayDone();
-  one.SayDone();
-  two.SayDone();  // but it has no trace
+  WriteTrace(two, "trace.json");  // of an earlier run
+  zero.SayDone(true);
+  one.SayDone(true);
+  two.SayDone(false);
   const JobFiles files = zero.WaitForRanks(kAMoment);
   EXPECT_THAT(files.traces, ElementsAre(path_ + "/rank-0/trace.json",
                                         path_ + "/rank-1/trace.json.gz"));
-  EXPECT_THAT(files.missing, ElementsAre(2));
+  EXPECT_THAT(files.missing,
+              ElementsAre(MissingRank{2, MissingReason::kNoTrace}));
 }
 
 TEST_F(JobFolderTest, ARankThatNeverEndsIsMissing) {
@@ -70,10 +76,61 @@ TEST_F(JobFolderTest, ARankThatNeverEndsIsMissing) {
   const JobFolder one = Join(1);
   WriteTrace(zero, "trace.json");
   WriteTrace(one, "trace.json");  // of an earlier run, or half of one
-  zero.SayDone();
+  zero.SayDone(true);
   const JobFiles files = zero.WaitForRanks(kAMoment);
   EXPECT_THAT(files.traces, ElementsAre(path_ + "/rank-0/trace.json"));
-  EXPECT_THAT(files.missing, ElementsAre(1, 2));
+  EXPECT_THAT(files.missing,
+              ElementsAre(MissingRank{1, MissingReason::kLost},
+                          MissingRank{2, MissingReason::kNeverSeen}));
+}
+
+TEST_F(JobFolderTest, AnEarlierRunOfTheSameNameIsNotThisOne) {
+  {
+    const JobFolder zero = Join(0);
+    const JobFolder one = Join(1);
+    WriteTrace(one, "trace.json");
+    zero.SayDone(true);
+    one.SayDone(true);
+    // Its command is killed, so it does not close the folder.
+  }
+  const JobFolder zero = Join(0);
+  zero.SayDone(true);
+  const JobFiles files = zero.WaitForRanks(kAMoment);
+  EXPECT_THAT(files.traces, IsEmpty());
+  EXPECT_THAT(files.missing,
+              ElementsAre(MissingRank{0, MissingReason::kNoTrace},
+                          MissingRank{1, MissingReason::kNeverSeen},
+                          MissingRank{2, MissingReason::kNeverSeen}));
+}
+
+TEST_F(JobFolderTest, ARankThatLivesIsWaitedFor) {
+  const JobFolder zero = Join(0);
+  const JobFolder one = Join(1);
+  const JobFolder two = Join(2);
+  WriteTrace(one, "trace.json");
+  zero.SayDone(false);
+  two.SayDone(false);
+  int waits = 0;
+  // No limit of time is left to it, but it gives signs.
+  const JobFiles files =
+      zero.WaitForRanks({.unseen = {}, .silent = std::chrono::hours(1)},
+                        [&](const std::vector<int64_t>& awaited) {
+                          EXPECT_THAT(awaited, ElementsAre(1));
+                          SayPresence(one.PresencePath(), ++waits);
+                          if (waits == 5) one.SayDone(true);
+                        });
+  EXPECT_EQ(waits, 5);
+  EXPECT_THAT(files.traces, ElementsAre(path_ + "/rank-1/trace.json"));
+}
+
+TEST_F(JobFolderTest, AClosedFolderHasNothingOfTheMeeting) {
+  const JobFolder zero = Join(0);
+  const JobFolder one = Join(1);
+  zero.Close();
+  EXPECT_FALSE(fs::exists(zero.MeetingPath()));
+  const JobFolder next = Join(0);
+  zero.Close();  // it is another run's by now
+  EXPECT_TRUE(fs::exists(next.MeetingPath() + "/token"));
 }
 
 TEST_F(JobFolderTest, AJobWithoutANameNeedsAFolder) {
@@ -83,7 +140,7 @@ TEST_F(JobFolderTest, AJobWithoutANameNeedsAFolder) {
   EXPECT_THAT(std::string(none.status().message()), HasSubstr("--output_dir"));
   const auto named = JobFolder::Join(path_, "solver", rank);
   ASSERT_TRUE(named.ok()) << named.status();
-  EXPECT_THAT(named->MeetingPath(), IsEmpty());
+  EXPECT_EQ(named->MeetingPath(), path_ + "/.kymo-job");
 }
 
 TEST_F(JobFolderTest, AFolderThatCannotBeMadeIsNamed) {

@@ -1,0 +1,101 @@
+#include "tools/profile_command/job/answer_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/status/status.h"
+
+namespace kymo::tools {
+namespace {
+
+constexpr char kWork = 'w';
+constexpr char kLeave = 'l';
+
+void CloseAllBut(int kept) {
+  if (kept > 3) syscall(SYS_close_range, 3, kept - 1, 0);
+  syscall(SYS_close_range, kept + 1, ~0u, 0);
+}
+
+void WriteTo(const std::string& log_path) {
+  int log = open(log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (log < 0) log = open("/dev/null", O_WRONLY);
+  dup2(log, STDOUT_FILENO);
+  dup2(log, STDERR_FILENO);
+  close(log);
+}
+
+// kWork or kLeave; 0: the command is gone.
+char ReadOrder(int orders) {
+  char order = 0;
+  ssize_t size;
+  do {
+    size = read(orders, &order, 1);
+  } while (size < 0 && errno == EINTR);
+  return size == 1 ? order : 0;
+}
+
+[[noreturn]] void RunHelper(int orders, const std::string& log_path,
+                            const std::function<int(bool)>& work) {
+  setsid();
+  // The command alone decides when this process ends.
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE}) {
+    signal(number, SIG_IGN);
+  }
+  CloseAllBut(orders);
+  const char order = ReadOrder(orders);
+  if (order == kLeave) _exit(0);
+  if (order != kWork) WriteTo(log_path);
+  const int status = work(order != kWork);
+  fflush(nullptr);
+  _exit(status);
+}
+
+}  // namespace
+
+absl::StatusOr<AnswerProcess> AnswerProcess::Fork(
+    const std::string& log_path,
+    const std::function<int(bool is_orphan)>& work) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    return absl::ErrnoToStatus(errno, "could not make a pipe");
+  }
+  OwnedDescriptor reads(ends[0]);
+  OwnedDescriptor writes(ends[1]);
+  fflush(nullptr);
+  const pid_t pid = fork();
+  if (pid < 0) {
+    return absl::ErrnoToStatus(
+        errno, "could not start the process that writes the job's answer");
+  }
+  if (pid == 0) RunHelper(reads.get(), log_path, work);
+  return AnswerProcess(pid, std::move(writes));
+}
+
+AnswerProcess::AnswerProcess(AnswerProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), orders_(std::move(other.orders_)) {}
+
+AnswerProcess::~AnswerProcess() {
+  if (pid_ > 0) Order(kLeave);
+}
+
+int AnswerProcess::Finish() { return Order(kWork); }
+
+int AnswerProcess::Order(char order) {
+  // If the process is gone, waitpid tells it.
+  if (write(orders_.get(), &order, 1) != 1) errno = 0;
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+}  // namespace kymo::tools

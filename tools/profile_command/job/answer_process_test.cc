@@ -1,0 +1,81 @@
+#include "tools/profile_command/job/answer_process.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+
+namespace kymo::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string TextOf(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class AnswerProcessTest : public ::testing::Test {
+ protected:
+  AnswerProcessTest() {
+    fs::remove(log_);
+    fs::remove(answer_);
+  }
+  auto Work() {
+    return [this](bool is_orphan) {
+      puts("at work");
+      std::ofstream(answer_ + ".tmp") << (is_orphan ? "orphan" : "asked");
+      fs::rename(answer_ + ".tmp", answer_);
+      return 3;
+    };
+  }
+
+  const std::string log_ = ::testing::TempDir() + "/job.log";
+  const std::string answer_ = ::testing::TempDir() + "/answer";
+};
+
+TEST_F(AnswerProcessTest, WorksWhenItIsAsked) {
+  auto process = AnswerProcess::Fork(log_, Work());
+  ASSERT_TRUE(process.ok()) << process.status();
+  EXPECT_FALSE(fs::exists(answer_));
+  EXPECT_EQ(process->Finish(), 3);
+  EXPECT_EQ(TextOf(answer_), "asked");
+  EXPECT_FALSE(fs::exists(log_));
+}
+
+TEST_F(AnswerProcessTest, ACommandThatFailsWantsNoAnswer) {
+  { ASSERT_TRUE(AnswerProcess::Fork(log_, Work()).ok()); }
+  EXPECT_FALSE(fs::exists(answer_));
+}
+
+TEST_F(AnswerProcessTest, WorksWhenTheCommandWasKilled) {
+  const pid_t command = fork();
+  if (command == 0) {
+    setpgid(0, 0);
+    auto process = AnswerProcess::Fork(log_, Work());
+    std::ofstream(answer_ + ".ready");
+    for (;;) pause();
+  }
+  while (!fs::exists(answer_ + ".ready")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  fs::remove(answer_ + ".ready");
+  kill(-command, SIGKILL);
+  waitpid(command, nullptr, 0);
+  while (!fs::exists(answer_)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(TextOf(answer_), "orphan");
+}
+
+}  // namespace
+}  // namespace kymo::tools
