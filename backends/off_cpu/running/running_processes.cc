@@ -53,9 +53,8 @@ absl::Status CheckProcesses(const RunningTarget& target) {
   KYMO_RETURN_IF_ERROR(Open(target, watched));
   if (watched.of_all_processes) return absl::OkStatus();
   for (const pid_t pid : target.pids) {
-    const absl::Status status = watched.events->AlsoWatch(pid);
-    if (absl::IsPermissionDenied(status)) return sampling::WatchRefusal(pid);
-    KYMO_RETURN_IF_ERROR(status);
+    KYMO_RETURN_IF_ERROR(sampling::WatchAnyThread(
+        pid, [&](pid_t tid) { return watched.events->AlsoWatch(tid); }));
   }
   return absl::OkStatus();
 }

@@ -25,16 +25,11 @@ absl::Status NotTheWholeMachine(const absl::Status& refusal) {
 
 // Whether threads of the process may have events.
 absl::Status CheckProcess(PerfEvents& events, pid_t pid) {
-  absl::Status status =
-      absl::NotFoundError(absl::StrCat("process ", pid, " has ended"));
-  // The main thread may have ended before the others.
-  for (const pid_t tid : processes::ThreadsOf(pid)) {
-    status = events.AlsoWatch(tid);
+  return WatchAnyThread(pid, [&](pid_t tid) {
+    absl::Status status = events.AlsoWatch(tid);
     events.Unwatch(tid);
-    if (!absl::IsNotFound(status)) break;
-  }
-  if (absl::IsPermissionDenied(status)) return WatchRefusal(pid);
-  return status;
+    return status;
+  });
 }
 
 void AddProcess(const RunningProcess& process, SampleStore& store) {

@@ -170,6 +170,17 @@ std::string MissingText(size_t refused) {
                       "because they belong to others; root may record them");
 }
 
+absl::Status WatchAnyThread(pid_t pid,
+                            const std::function<absl::Status(pid_t)>& watch) {
+  absl::Status status =
+      absl::NotFoundError(absl::StrCat("process ", pid, " has ended"));
+  for (const pid_t tid : processes::ThreadsOf(pid)) {
+    status = watch(tid);
+    if (!absl::IsNotFound(status)) break;
+  }
+  return absl::IsPermissionDenied(status) ? WatchRefusal(pid) : status;
+}
+
 absl::Status WatchRefusal(pid_t pid) {
   const auto process = processes::ReadProcess(pid);
   const auto user = processes::UserOf(pid);

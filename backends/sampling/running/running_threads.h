@@ -74,6 +74,11 @@ bool HasManyThreads(const RunningTarget& target);
 // A sentence about `refused`.
 std::string MissingText(size_t refused);
 
+// Watches the first thread of the process that is there: its main thread may
+// have ended before the others. A refusal is WatchRefusal's.
+absl::Status WatchAnyThread(pid_t pid,
+                            const std::function<absl::Status(pid_t)>& watch);
+
 // Why this user may not watch a process, and what helps.
 absl::Status WatchRefusal(pid_t pid);
 

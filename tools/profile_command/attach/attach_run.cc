@@ -113,8 +113,12 @@ class AttachRun {
   int Run() {
     SurviveFileSizeLimit();
     AllowMostDescriptors();
-    absl::Status status = Prepare();
-    if (status.ok()) status = Record();
+    absl::Status status;
+    {
+      const FirstInLine first_in_line;
+      status = Prepare();
+      if (status.ok()) status = Record();
+    }
     if (!status.ok()) {
       return Fail(status,
                   absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed);
@@ -163,7 +167,6 @@ class AttachRun {
 
   absl::Status Record() {
     const EndSignals signals;
-    const FirstInLine first_in_line;
     const pid_t first = target_.running.all ? 1 : target_.running.pids.front();
     KYMO_RETURN_IF_ERROR(recording_->Start(first));
     const int64_t begin_ns = MonotonicNs();
