@@ -5,11 +5,12 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import time
 import unittest
 
 PROFILE = pathlib.Path("tools/profile").resolve()
 REPORT = pathlib.Path("tools/report").resolve()
-PROGRAM = pathlib.Path("tests/mpi/rank_program.c").resolve()
+SOURCES = pathlib.Path("tests/mpi").absolute()
 ENVIRONMENT = dict(
     os.environ,
     PATH="/usr/bin:/bin:/usr/sbin:/sbin",
@@ -42,17 +43,21 @@ class RanksTest:
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
-        cls.program = cls.folder / "program"
-        run(f"mpicc.{cls.mpi}", "-O1", PROGRAM, "-o", cls.program)
+        cls.program = cls.build("rank_program")
         cls.job = cls.folder / "job"
         cls.screen = cls.record(cls.job, STEPS, 1).stderr
 
     @classmethod
-    def record(cls, out, *arguments, before=(), status=0):
+    def build(cls, name):
+        program = cls.folder / name
+        run(f"mpicc.{cls.mpi}", "-O1", SOURCES / f"{name}.c", "-o", program)
+        return program
+
+    @classmethod
+    def record(cls, out, *arguments, before=(), program=(), status=0):
         return run(f"mpirun.{cls.mpi}", "-n", RANKS, *before, PROFILE,
-                   "--ranks", "--activities=cpu,mpi",
-                   f"--output_dir={out}", cls.program, *arguments,
-                   status=status)
+                   "--ranks", "--activities=cpu,mpi", f"--output_dir={out}",
+                   *(program or [cls.program]), *arguments, status=status)
 
     def rows(self, analysis, *files):
         files = files or [self.job / "trace.json"]
@@ -114,15 +119,42 @@ class RanksTest:
         self.assertEqual(names.count("phase 1"), RANKS)
         self.assertEqual(names.count(f"phase {STEPS}"), RANKS)
 
+    def test_seldom_calls_are_right_and_their_messages_matched(self):
+        out = self.folder / "calls"
+        self.record(out, program=[self.build("calls_program")])
+        rows = self.rows("messages", out / "trace.json")
+        self.assertEqual(
+            {(row["from"], row["to"], row["partner"]):
+             (row["messages"], row["bytes"]) for row in rows},
+            {(0, 1, "found"): (300, 1200), (0, 2, "found"): (5, 20),
+             (1, 2, "found"): (4, 16), (2, 0, "found"): (3, 24),
+             (2, 1, "found"): (1, 4)})
+
     def test_a_rank_that_never_finalizes_is_there(self):
         out = self.folder / "exits"
-        # What a launcher makes of such a rank differs.
+        # What a launcher makes of such a rank differs. Some kill the commands,
+        # and the answer comes after them.
         try:
             self.record(out, 1, 0, "exit")
         except AssertionError:
             pass
-        rows = self.rows("ranks", *sorted(out.glob("rank-*/trace.json")))
-        self.assertEqual(rows[-1]["finalized"], "no")
+        for _ in range(600):
+            if (out / "ranks.txt").exists():
+                break
+            time.sleep(0.1)
+        rows = {row["rank"]: row
+                for row in self.rows("ranks", out / "trace.json")}
+        self.assertEqual(rows[RANKS - 1]["finalized"], "no")
+
+    def test_a_rank_without_the_library_keeps_nobody_waiting(self):
+        out = self.folder / "alone"
+        without = ('if [ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 1 ]; then '
+                   'unset LD_PRELOAD; fi; exec "$@"')
+        done = self.record(out, 1, 0,
+                           program=["sh", "-c", without, "sh", self.program])
+        self.assertIn("was not measured", done.stderr)
+        rows = self.rows("ranks", out / "trace.json")
+        self.assertEqual([row["rank"] for row in rows], [0, 2])
 
 
 class OpenMpiTest(RanksTest, unittest.TestCase):

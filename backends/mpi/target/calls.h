@@ -48,67 +48,110 @@
   X(Rsend_init, 7, ".ntdgcr")  \
   X(Recv_init, 7, ".ntsgcr")
 
-#define KYMO_MPI_COLLECTIVES(X)         \
-  X(Barrier, 1, "c")                    \
-  X(Bcast, 5, ".ntRc")                  \
-  X(Gather, 8, "bnt...Rc")              \
-  X(Gatherv, 9, "bnt....Rc")            \
-  X(Scatter, 8, "...bntRc")             \
-  X(Scatterv, 9, "....bntRc")           \
-  X(Allgather, 7, "bnt.NTc")            \
-  X(Allgatherv, 8, "bnt....c")          \
-  X(Alltoall, 7, "bnt.NTc")             \
-  X(Alltoallv, 9, "bV.t.W.Tc")          \
-  X(Alltoallw, 9, "........c")          \
-  X(Allreduce, 6, "..nt.c")             \
-  X(Reduce, 7, "..nt.Rc")               \
-  X(Reduce_scatter, 6, "..vt.c")        \
-  X(Reduce_scatter_block, 6, "..nt.c")  \
-  X(Scan, 6, "..nt.c")                  \
-  X(Exscan, 6, "..nt.c")                \
-  X(Neighbor_allgather, 7, ".nt...c")   \
-  X(Neighbor_alltoall, 7, ".nt...c")    \
-  X(Neighbor_alltoallv, 9, "...t....c") \
-  X(Ibarrier, 2, "cr")                  \
-  X(Ibcast, 6, ".ntRcr")                \
-  X(Igather, 9, "bnt...Rcr")            \
-  X(Iscatter, 9, "...bntRcr")           \
-  X(Iallgather, 8, "bnt.NTcr")          \
-  X(Iallgatherv, 9, "bnt....cr")        \
-  X(Ialltoall, 8, "bnt.NTcr")           \
-  X(Ialltoallv, 10, "bV.t.W.Tcr")       \
-  X(Iallreduce, 7, "..nt.cr")           \
-  X(Ireduce, 8, "..nt.Rcr")             \
-  X(Ireduce_scatter, 7, "..vt.cr")
+#define KYMO_MPI_COLLECTIVES(X)            \
+  X(Barrier, 1, "c")                       \
+  X(Bcast, 5, ".ntRc")                     \
+  X(Gather, 8, "bnt...Rc")                 \
+  X(Gatherv, 9, "bnt....Rc")               \
+  X(Scatter, 8, "...bntRc")                \
+  X(Scatterv, 9, "....bntRc")              \
+  X(Allgather, 7, "bnt.NTc")               \
+  X(Allgatherv, 8, "bnt....c")             \
+  X(Alltoall, 7, "bnt.NTc")                \
+  X(Alltoallv, 9, "bV.t.W.Tc")             \
+  X(Alltoallw, 9, "........c")             \
+  X(Allreduce, 6, "..nt.c")                \
+  X(Reduce, 7, "..nt.Rc")                  \
+  X(Reduce_scatter, 6, "..vt.c")           \
+  X(Reduce_scatter_block, 6, "..nt.c")     \
+  X(Scan, 6, "..nt.c")                     \
+  X(Exscan, 6, "..nt.c")                   \
+  X(Neighbor_allgather, 7, ".nt...c")      \
+  X(Neighbor_alltoall, 7, ".nt...c")       \
+  X(Neighbor_alltoallv, 9, "...t....c")    \
+  X(Ibarrier, 2, "cr")                     \
+  X(Ibcast, 6, ".ntRcr")                   \
+  X(Igather, 9, "bnt...Rcr")               \
+  X(Iscatter, 9, "...bntRcr")              \
+  X(Iallgather, 8, "bnt.NTcr")             \
+  X(Iallgatherv, 9, "bnt....cr")           \
+  X(Ialltoall, 8, "bnt.NTcr")              \
+  X(Ialltoallv, 10, "bV.t.W.Tcr")          \
+  X(Iallreduce, 7, "..nt.cr")              \
+  X(Ireduce, 8, "..nt.Rcr")                \
+  X(Ireduce_scatter, 7, "..vt.cr")         \
+  X(Neighbor_allgatherv, 8, ".nt....c")    \
+  X(Neighbor_alltoallw, 9, "........c")    \
+  X(Igatherv, 10, "bnt....Rcr")            \
+  X(Iscatterv, 10, "....bntRcr")           \
+  X(Ialltoallw, 10, "........cr")          \
+  X(Ireduce_scatter_block, 7, "..nt.cr")   \
+  X(Iscan, 7, "..nt.cr")                   \
+  X(Iexscan, 7, "..nt.cr")                 \
+  X(Ineighbor_allgather, 8, ".nt...cr")    \
+  X(Ineighbor_allgatherv, 9, ".nt....cr")  \
+  X(Ineighbor_alltoall, 8, ".nt...cr")     \
+  X(Ineighbor_alltoallv, 10, "...t....cr") \
+  X(Ineighbor_alltoallw, 10, "........cr")
 
-// One-sided, and files. Their targets are ranks of the window's group, which
-// Kymo does not translate, so they are not recorded as peers.
-#define KYMO_MPI_OTHERS(X)          \
-  X(Put, 8, ".nt....w")             \
-  X(Get, 8, ".nt....w")             \
-  X(Accumulate, 9, ".nt.....w")     \
-  X(Win_fence, 2, ".w")             \
-  X(Win_lock, 4, "...w")            \
-  X(Win_unlock, 2, ".w")            \
-  X(Win_lock_all, 2, ".w")          \
-  X(Win_unlock_all, 1, "w")         \
-  X(Win_flush, 2, ".w")             \
-  X(Win_flush_all, 1, "w")          \
-  X(Win_post, 3, "..w")             \
-  X(Win_start, 3, "..w")            \
-  X(Win_complete, 1, "w")           \
-  X(Win_wait, 1, "w")               \
-  X(File_open, 5, "c....")          \
-  X(File_close, 1, ".")             \
-  X(File_read, 5, "f.ntS")          \
-  X(File_read_all, 5, "f.ntS")      \
-  X(File_read_at, 6, "f..ntS")      \
-  X(File_read_at_all, 6, "f..ntS")  \
-  X(File_write, 5, "f.ntS")         \
-  X(File_write_all, 5, "f.ntS")     \
-  X(File_write_at, 6, "f..ntS")     \
-  X(File_write_at_all, 6, "f..ntS") \
-  X(File_sync, 1, "f")
+// One-sided, and files. MPI_Get_accumulate may leave its first buffer unread
+// (MPI_NO_OP), so the bytes are those of its result. The targets are ranks of
+// the window's group, which Kymo does not translate, so they are not recorded
+// as peers.
+#define KYMO_MPI_OTHERS(X)              \
+  X(Put, 8, ".nt....w")                 \
+  X(Get, 8, ".nt....w")                 \
+  X(Accumulate, 9, ".nt.....w")         \
+  X(Win_fence, 2, ".w")                 \
+  X(Win_lock, 4, "...w")                \
+  X(Win_unlock, 2, ".w")                \
+  X(Win_lock_all, 2, ".w")              \
+  X(Win_unlock_all, 1, "w")             \
+  X(Win_flush, 2, ".w")                 \
+  X(Win_flush_all, 1, "w")              \
+  X(Win_post, 3, "..w")                 \
+  X(Win_start, 3, "..w")                \
+  X(Win_complete, 1, "w")               \
+  X(Win_wait, 1, "w")                   \
+  X(File_open, 5, "c....")              \
+  X(File_close, 1, ".")                 \
+  X(File_read, 5, "f.ntS")              \
+  X(File_read_all, 5, "f.ntS")          \
+  X(File_read_at, 6, "f..ntS")          \
+  X(File_read_at_all, 6, "f..ntS")      \
+  X(File_write, 5, "f.ntS")             \
+  X(File_write_all, 5, "f.ntS")         \
+  X(File_write_at, 6, "f..ntS")         \
+  X(File_write_at_all, 6, "f..ntS")     \
+  X(File_sync, 1, "f")                  \
+  X(Rput, 9, ".nt....wr")               \
+  X(Rget, 9, ".nt....wr")               \
+  X(Raccumulate, 10, ".nt.....wr")      \
+  X(Get_accumulate, 12, "....nt.....w") \
+  X(Fetch_and_op, 7, "..t...w")         \
+  X(Compare_and_swap, 7, "...t..w")     \
+  X(Win_create, 6, "....c.")            \
+  X(Win_create_dynamic, 3, ".c.")       \
+  X(Win_allocate, 6, "...c..")          \
+  X(Win_allocate_shared, 6, "...c..")   \
+  X(Win_free, 1, ".")                   \
+  X(Win_flush_local, 2, ".w")           \
+  X(Win_flush_local_all, 1, "w")        \
+  X(File_set_view, 6, "f.....")         \
+  X(File_read_shared, 5, "f.ntS")       \
+  X(File_write_shared, 5, "f.ntS")      \
+  X(File_read_ordered, 5, "f.ntS")      \
+  X(File_write_ordered, 5, "f.ntS")     \
+  X(File_iread, 5, "f.ntr")             \
+  X(File_iwrite, 5, "f.ntr")            \
+  X(File_iread_at, 6, "f..ntr")         \
+  X(File_iwrite_at, 6, "f..ntr")        \
+  X(File_iread_all, 5, "f.ntr")         \
+  X(File_iwrite_all, 5, "f.ntr")        \
+  X(File_iread_at_all, 6, "f..ntr")     \
+  X(File_iwrite_at_all, 6, "f..ntr")    \
+  X(File_iread_shared, 5, "f.ntr")      \
+  X(File_iwrite_shared, 5, "f.ntr")
 
 // Collective calls that make a communicator.
 #define KYMO_MPI_MAKES_COMMUNICATOR(X)            \

@@ -1,0 +1,129 @@
+/* A rank of three that ranks_test.py records: calls that are seldom, and right.
+ *
+ * What a call does not read may be anything: no question about it may be put to
+ * the library. Every message must find its partner.
+ */
+#include <mpi.h>
+#include <stddef.h>
+
+#define MANY 300
+#define SIZE 3
+
+/* The types and arrays beside MPI_IN_PLACE mean nothing. */
+static void InPlace(int rank) {
+  int all[SIZE] = {0}, one = rank, counts[SIZE] = {1, 1, 1},
+      places[SIZE] = {0, 1, 2};
+  int* const nothing = (int*)MPI_IN_PLACE;
+  MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, 1, MPI_INT,
+                MPI_COMM_WORLD);
+  MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, 1, MPI_INT,
+               MPI_COMM_WORLD);
+  MPI_Alltoallv(MPI_IN_PLACE, nothing, nothing, MPI_DATATYPE_NULL, all, counts,
+                places, MPI_INT, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, all, SIZE, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) {
+    MPI_Gather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, 1, MPI_INT, 0,
+               MPI_COMM_WORLD);
+    MPI_Scatter(all, 1, MPI_INT, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, 0,
+                MPI_COMM_WORLD);
+    MPI_Reduce(MPI_IN_PLACE, all, SIZE, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  } else {
+    MPI_Gather(&one, 1, MPI_INT, NULL, 0, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD);
+    MPI_Scatter(NULL, 0, MPI_DATATYPE_NULL, &one, 1, MPI_INT, 0,
+                MPI_COMM_WORLD);
+    MPI_Reduce(all, NULL, SIZE, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  }
+}
+
+/* 300 messages from rank 0 to rank 1, all complete in one call. */
+static void ManyRequests(int rank) {
+  int values[MANY] = {0}, i;
+  MPI_Request requests[MANY];
+  if (rank > 1) return;
+  for (i = 0; i < MANY; ++i) {
+    if (rank == 0) {
+      MPI_Isend(&values[i], 1, MPI_INT, 1, i, MPI_COMM_WORLD, &requests[i]);
+    } else {
+      MPI_Irecv(&values[i], 1, MPI_INT, 0, i, MPI_COMM_WORLD, &requests[i]);
+    }
+  }
+  MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE);
+}
+
+/* 5 messages from rank 0 to rank 2, between the groups {0} and {1, 2}. */
+static void BetweenGroups(int rank) {
+  MPI_Comm own, between;
+  int value = 0, i;
+  MPI_Comm_split(MPI_COMM_WORLD, rank > 0, rank, &own);
+  MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, rank == 0 ? 1 : 0, 1, &between);
+  for (i = 0; i < 5; ++i) {
+    if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, 2, between);
+    if (rank == 2) {
+      MPI_Recv(&value, 1, MPI_INT, 0, 2, between, MPI_STATUS_IGNORE);
+    }
+  }
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&own);
+}
+
+/* On communicators with the ranks in reverse order: 4 messages from rank 1 to
+ * rank 2, and one from rank 2 to rank 1 whose communicator is gone before it is
+ * complete. */
+static void Duplicates(int rank) {
+  MPI_Comm reverse, later, gone;
+  MPI_Request request = MPI_REQUEST_NULL;
+  int value = 0, i;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reverse);
+  MPI_Comm_idup(reverse, &later, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (i = 0; i < 4; ++i) {
+    if (rank == 1) MPI_Send(&value, 1, MPI_INT, 0, 3, later);
+    if (rank == 2) MPI_Recv(&value, 1, MPI_INT, 1, 3, later, MPI_STATUS_IGNORE);
+  }
+  MPI_Comm_dup(reverse, &gone);
+  if (rank == 2) MPI_Isend(&value, 1, MPI_INT, 1, 4, gone, &request);
+  if (rank == 1) MPI_Irecv(&value, 1, MPI_INT, 0, 4, gone, &request);
+  MPI_Comm_free(&gone);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Comm_free(&later);
+  MPI_Comm_free(&reverse);
+}
+
+/* 3 messages from rank 2 to rank 0, as mpi4py receives them. */
+static void Probed(int rank) {
+  int values[2] = {0}, i;
+  MPI_Message message;
+  for (i = 0; i < 3; ++i) {
+    if (rank == 2) MPI_Send(values, 2, MPI_INT, 0, 5, MPI_COMM_WORLD);
+    if (rank == 0) {
+      MPI_Mprobe(2, 5, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+      MPI_Mrecv(values, 2, MPI_INT, &message, MPI_STATUS_IGNORE);
+    }
+  }
+}
+
+/* None of these is a message. */
+static void NoMessages(void) {
+  int value = 0;
+  MPI_Request request;
+  MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, &request);
+  MPI_Cancel(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Send(&value, 1, MPI_INT, 1000, 6, MPI_COMM_WORLD);
+  MPI_Send(&value, 1, MPI_INT, MPI_PROC_NULL, 6, MPI_COMM_WORLD);
+}
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  InPlace(rank);
+  ManyRequests(rank);
+  BetweenGroups(rank);
+  Duplicates(rank);
+  Probed(rank);
+  NoMessages();
+  MPI_Finalize();
+  return 0;
+}
