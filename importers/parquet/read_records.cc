@@ -130,8 +130,8 @@ absl::Status AddWait(const Reading& reading, const parquet::FileReader& file,
   const int64_t count = group.Int(kCount, row);
   const auto is_wait = [](int64_t ns) { return ns >= 0 && ns <= kMostWaitNs; };
   if (!track || !stack || !waker_stack || !holder_stack || !is_wait(duration) ||
-      !is_wait(longest) || !is_wait(runnable + 1) || runnable > duration ||
-      count < 0 || !IsTime(group.Int(kBegin, row)) ||
+      !is_wait(longest) || runnable < -1 || runnable > duration || count < 0 ||
+      !IsTime(group.Int(kBegin, row)) ||
       __builtin_add_overflow(total, duration, &total)) {
     return Wrong(file, "a wait has no thread, stack or time");
   }

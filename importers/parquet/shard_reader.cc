@@ -19,6 +19,13 @@ absl::StatusOr<model::TraceShard> ReadShard(const PartFiles& files) {
   reading.shard.sampling_period_ns = files.Fact("kymo.sampling_period_ns");
   reading.shard.memory_sample_interval =
       files.RealFact("kymo.memory_sample_interval");
+  const double interval = reading.shard.memory_sample_interval;
+  constexpr double kMostInterval = 1e15;  // bytes
+  if (!IsDuration(reading.shard.sampling_period_ns) || !(interval >= 0) ||
+      interval > kMostInterval) {
+    return absl::InvalidArgumentError(
+        "the tables' metadata have an impossible sampling period or interval");
+  }
   for (const auto read : {ReadProcesses, ReadTracks, ReadThreads, ReadStacks,
                           ReadArgs, ReadEvents, ReadSamples, ReadCounters,
                           ReadMemory, ReadWaits, ReadLedger, ReadMetadata}) {
