@@ -8,11 +8,7 @@
 #include "backends/stream/trace_memory.h"
 
 namespace kymo::stream {
-namespace {
-
-constexpr uint64_t kMib = uint64_t{1} << 20;
-
-}  // namespace
+namespace {}  // namespace
 
 KeptRecording KeptRaw(const std::string& path, uint64_t record_bytes,
                       uint64_t memory_limit) {

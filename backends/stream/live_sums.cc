@@ -23,7 +23,6 @@ namespace {
 using record::ChunkState;
 using record::ChunkView;
 
-constexpr uint64_t kMib = uint64_t{1} << 20;
 constexpr uint64_t kWindowBytes = 16 * kMib;
 constexpr uint64_t kMostDiskBytes = 2048 * kMib;
 constexpr uint64_t kMostTraceBytes = 200 * kMib;

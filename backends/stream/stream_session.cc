@@ -10,6 +10,7 @@
 #include "backends/stream/child_session.h"
 #include "backends/stream/local_session.h"
 #include "backends/stream/stream_settings.h"
+#include "backends/stream/trace_memory.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/sampled_processes.h"
 #include "profiler/plugin/shared_parts.h"
@@ -19,8 +20,6 @@ namespace kymo::stream {
 namespace {
 
 using record::FullPolicy;
-
-constexpr uint64_t kMib = uint64_t{1} << 20;
 
 absl::Status CheckSettings(const SessionOptions& options,
                            const StreamSettings& settings) {

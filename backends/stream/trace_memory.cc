@@ -7,7 +7,6 @@
 namespace kymo::stream {
 namespace {
 
-constexpr uint64_t kMib = uint64_t{1} << 20;
 constexpr uint64_t kSmallestWindow = 4 * kMib;
 constexpr uint64_t kLargestWindow = 128 * kMib;
 

@@ -14,8 +14,10 @@
 
 namespace kymo::stream {
 
+inline constexpr uint64_t kMib = uint64_t{1} << 20;
+
 // The smallest limit that a user may set.
-inline constexpr uint64_t kLeastMemoryLimit = uint64_t{1} << 20;
+inline constexpr uint64_t kLeastMemoryLimit = kMib;
 inline constexpr uint64_t kMostMemoryLimit = uint64_t{1} << 40;
 
 // The peak of memory for making a trace of so many bytes of records.

@@ -7,8 +7,6 @@
 namespace kymo::stream {
 namespace {
 
-constexpr uint64_t kMib = uint64_t{1} << 20;
-
 TEST(TraceMemoryTest, TheLimitIsWhatIsSaidOrThreeQuartersOfWhatIsLeft) {
   EXPECT_EQ(MemoryLimit(512 * kMib), 512 * kMib);
   // Other processes take and give back memory meanwhile.

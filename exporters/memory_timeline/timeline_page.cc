@@ -87,7 +87,7 @@ void AppendCategories(std::string& out) {
   out += "],\n";
 }
 
-void AppendRow(std::string& out, const MemoryTimelineRow& row) {
+void AppendPageRow(std::string& out, const MemoryTimelineRow& row) {
   const char* separator = "[";
   for (const int64_t bytes : row.bytes) {
     out += separator;
@@ -122,7 +122,7 @@ std::string TimelinePageData(const TimelinePage& page) {
   separator = "\n";
   for (const MemoryTimelineRow& row : points.rows) {
     out += separator;
-    AppendRow(out, row);
+    AppendPageRow(out, row);
     separator = ",\n";
   }
   return out + "]}";

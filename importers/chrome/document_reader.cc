@@ -10,11 +10,7 @@
 #include "profiler/base/strings.h"
 
 namespace kymo::chrome_import {
-namespace {
-
-constexpr size_t kNone = std::string_view::npos;
-
-}  // namespace
+namespace {}  // namespace
 
 DocumentReader::DocumentReader(TextSource& source, const ReaderOptions& options,
                                DocumentConsumer& consumer)
@@ -81,7 +77,7 @@ absl::Status DocumentReader::ReadMembers() {
       return CutOff(), absl::OkStatus();
     }
     const size_t length = FindValueEnd(window_.text());
-    if (length == kNone) {
+    if (length == std::string_view::npos) {
       if (window_.is_last()) return CutOff(), absl::OkStatus();
       if (window_.text().size() > options_.max_element_bytes) {
         return Unexpected("a member's name of usual length");
@@ -113,7 +109,7 @@ absl::Status DocumentReader::ReadValue(const std::string& key) {
   while (true) {
     const size_t length = FindValueEnd(window_.text());
     if (length == 0) return Unexpected("a value");
-    if (length != kNone &&
+    if (length != std::string_view::npos &&
         (length < window_.text().size() || window_.is_last())) {
       consumer_.TakeMember(key, window_.text().substr(0, length));
       window_.Pass(length);

@@ -13,7 +13,7 @@ namespace {
 using model::Track;
 using model::TrackIndex;
 
-constexpr TimeNs kOpenEnd = std::numeric_limits<TimeNs>::max();
+constexpr TimeNs kEndOfOpen = std::numeric_limits<TimeNs>::max();
 // The parts of the file that are copied in parallel. They need a counter for
 // each track, so files of very many tracks have one part.
 constexpr size_t kParts = 16;
@@ -22,7 +22,9 @@ constexpr size_t kMostTracksOfParts = 4096;
 // By start, then the longer first. Sorts are stable, so equal ranges keep the
 // order of the file.
 bool IsBefore(const Range& a, const Range& b) {
-  const auto end = [](const Range& r) { return r.is_open ? kOpenEnd : r.end; };
+  const auto end = [](const Range& r) {
+    return r.is_open ? kEndOfOpen : r.end;
+  };
   return a.start != b.start ? a.start < b.start : end(a) > end(b);
 }
 

@@ -21,9 +21,9 @@ using model::Track;
 using model::TrackIndex;
 using model::TrackKind;
 
-class Finder {
+class TrackFinder {
  public:
-  explicit Finder(EventStore& store) : store_(store) {
+  explicit TrackFinder(EventStore& store) : store_(store) {
     for (const FileRow& row : store.rows) {
       for (const std::string* text : {&row.key.pid, &row.key.tid}) {
         if (const auto number = ParseInt(*text)) taken_.insert(*number);
@@ -217,6 +217,6 @@ class Finder {
 
 }  // namespace
 
-RowTracks FindTracks(EventStore& store) { return Finder(store).Run(); }
+RowTracks FindTracks(EventStore& store) { return TrackFinder(store).Run(); }
 
 }  // namespace kymo::chrome_import

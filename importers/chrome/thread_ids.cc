@@ -15,9 +15,10 @@ namespace {
 using model::kNoTrack;
 using model::TrackIndex;
 
-class Finder {
+class ThreadIdFinder {
  public:
-  Finder(const std::vector<TrackIndex>& track_of_row, model::TraceShard& shard)
+  ThreadIdFinder(const std::vector<TrackIndex>& track_of_row,
+                 model::TraceShard& shard)
       : track_of_row_(track_of_row),
         shard_(shard),
         rows_of_track_(shard.tracks.size()) {
@@ -133,7 +134,7 @@ class Finder {
 void FindThreadIds(const std::vector<FlowEnd>& flows,
                    const std::vector<TrackIndex>& track_of_row,
                    model::TraceShard& shard) {
-  Finder(track_of_row, shard).Run(flows);
+  ThreadIdFinder(track_of_row, shard).Run(flows);
 }
 
 }  // namespace kymo::chrome_import

@@ -60,8 +60,8 @@ struct EventTypes {
 };
 
 enum {
-  kStart,
-  kEnd,
+  kEventStart,
+  kEventEnd,
   kType,
   kText,
   kTextId,
@@ -144,8 +144,8 @@ class NvtxReader {
     AddArgs(table);
     file_.rows.Add(
         file_.rows.Thread(thread.pid, thread.tid),
-        {.start_ns = table.Int(kStart),
-         .end_ns = table.Int(kEnd),
+        {.start_ns = table.Int(kEventStart),
+         .end_ns = table.Int(kEventEnd),
          .name = TextOf(table),
          .type = is_mark ? ActivityType::kCpuInstantEvent
                          : ActivityType::kNvtxRange,

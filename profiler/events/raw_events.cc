@@ -104,9 +104,9 @@ class MemoryIndex {
   absl::flat_hash_map<int64_t, MemRecordsAcc> by_key_;
 };
 
-class Converter {
+class RawConverter {
  public:
-  Converter(std::vector<RawEvent> raw, const ConversionOptions& options)
+  RawConverter(std::vector<RawEvent> raw, const ConversionOptions& options)
       : raw_(std::move(raw)),
         options_(options),
         memory_(raw_, options.memory_attribution),
@@ -351,7 +351,7 @@ class Converter {
 
 absl::StatusOr<ConvertedEvents> ConvertRawEvents(
     std::vector<RawEvent> raw_events, const ConversionOptions& options) {
-  return Converter(std::move(raw_events), options).Convert();
+  return RawConverter(std::move(raw_events), options).Convert();
 }
 
 }  // namespace kymo

@@ -40,9 +40,9 @@ int64_t IdOf(EventIndex event) {
   return event == model::kNoEvent ? 0 : int64_t{event} + 1;
 }
 
-class Converter {
+class TraceConverter {
  public:
-  Converter(const Trace& trace, const TraceEventsOptions& options)
+  TraceConverter(const Trace& trace, const TraceEventsOptions& options)
       : trace_(trace),
         options_(options),
         stream_type_(DeviceTypeOf(options.use_device.value_or("cuda"))),
@@ -376,7 +376,7 @@ EventStack StackEntries(const Trace& trace, model::StackId stack) {
 
 absl::StatusOr<ConvertedEvents> EventsOfTrace(
     const Trace& trace, const TraceEventsOptions& options) {
-  return Converter(trace, options).Run();
+  return TraceConverter(trace, options).Run();
 }
 
 std::vector<FunctionEvent> CountedEvents(const EventList& events,

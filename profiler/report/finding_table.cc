@@ -27,7 +27,7 @@ using model::Trace;
 constexpr size_t kMostFrames = 8;
 
 // The outermost frame first.
-std::string StackText(const Trace& trace, model::StackId stack) {
+std::string EvidenceStackText(const Trace& trace, model::StackId stack) {
   std::string text;
   const std::vector<model::FrameId> frames = trace.stacks().Frames(stack);
   const size_t first =
@@ -57,7 +57,7 @@ std::string EvidenceText(const Trace& trace, const Evidence& evidence) {
   const std::string name = analysis::NameText(evidence.name);
   switch (evidence.kind) {
     case EvidenceKind::kStack:
-      return absl::StrCat("stack ", StackText(trace, evidence.stack));
+      return absl::StrCat("stack ", EvidenceStackText(trace, evidence.stack));
     case EvidenceKind::kRow:
       return absl::StrCat("row ", name, " of ", ToAbsl(evidence.table));
     case EvidenceKind::kCounter:
@@ -107,7 +107,7 @@ ValueTable FindingTable(const Trace& trace) {
                           has_time ? evidence.duration_ns : Value(),
                           evidence.stack == model::kEmptyStack
                               ? Value()
-                              : StackText(trace, evidence.stack)});
+                              : EvidenceStackText(trace, evidence.stack)});
   }
   return table;
 }

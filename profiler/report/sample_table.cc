@@ -15,7 +15,9 @@
 namespace kymo::report {
 namespace {
 
-double Us(DurationNs ns) { return static_cast<double>(ns) / kNsPerUs; }
+double Microseconds(DurationNs ns) {
+  return static_cast<double>(ns) / kNsPerUs;
+}
 
 absl::Status Sort(const std::string& sort_by,
                   std::vector<SampleTableRow>& rows) {
@@ -72,13 +74,14 @@ SampleTable MakeSampleTable(const model::Trace& trace) {
   SampleTable table;
   for (const analysis::SampledFunction& function :
        analysis::SampledFunctions(trace)) {
-    table.rows.push_back({.name = std::string(function.name == model::kEmptyName
-                                                  ? "[unknown]"
-                                                  : trace.Name(function.name)),
-                          .module = std::string(trace.Name(function.module)),
-                          .cpu_time_us = Us(function.cpu_time_ns),
-                          .self_cpu_time_us = Us(function.self_cpu_time_ns),
-                          .sample_count = function.sample_count});
+    table.rows.push_back(
+        {.name = std::string(function.name == model::kEmptyName
+                                 ? "[unknown]"
+                                 : trace.Name(function.name)),
+         .module = std::string(trace.Name(function.module)),
+         .cpu_time_us = Microseconds(function.cpu_time_ns),
+         .self_cpu_time_us = Microseconds(function.self_cpu_time_ns),
+         .sample_count = function.sample_count});
   }
   ForEachSampleWeight(trace, [&](const model::SampleSum& sum) {
     table.sampled_ns += sum.weight_ns;
@@ -110,7 +113,7 @@ absl::StatusOr<std::string> FormatSampleTable(
                         ShownSampleRows(table, options));
   const Widths widths = Measure(table, options);
   const TableLayout layout = MakeLayout(widths);
-  const double total_us = Us(table.sampled_ns);
+  const double total_us = Microseconds(table.sampled_ns);
   const auto time = [&](double us) {
     return FormatTime(us, options.time_unit);
   };

@@ -21,7 +21,7 @@ using model::Trace;
 using model::WaitKind;
 
 // The innermost function first, since a long text loses its end.
-std::string StackText(const Trace& trace, StackId stack) {
+std::string CallersText(const Trace& trace, StackId stack) {
   std::string text;
   for (; stack != model::kEmptyStack; stack = trace.stacks().parent(stack)) {
     absl::StrAppend(&text, text.empty() ? "" : " < ",
@@ -30,7 +30,7 @@ std::string StackText(const Trace& trace, StackId stack) {
   return text;
 }
 
-Value Share(DurationNs part, DurationNs whole) {
+Value ShareIfAny(DurationNs part, DurationNs whole) {
   if (whole == 0) return {};
   return static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -76,11 +76,11 @@ ValueTable WaitTable(const Trace& trace) {
     table.rows.push_back(
         {places.Of(group.stack), std::string(NameOf(group.kind)),
          std::string(group.is_idle ? "idle" : ""),
-         group.is_idle ? Value() : Share(group.duration_ns, all_ns),
+         group.is_idle ? Value() : ShareIfAny(group.duration_ns, all_ns),
          group.duration_ns, Count(group.count), group.longest_ns,
          group.waker_stack == model::kEmptyStack ? Value()
                                                  : places.Of(group.waker_stack),
-         StackText(trace, group.stack)});
+         CallersText(trace, group.stack)});
   }
   return table;
 }
@@ -104,7 +104,7 @@ ValueTable LockTable(const Trace& trace) {
           {lock.pid, analysis::LockName(trace, lock.object, lock.name),
            std::string(side), lock.duration_ns, group.duration_ns,
            Count(group.count), group.longest_ns, std::move(where),
-           StackText(trace, group.stack)});
+           CallersText(trace, group.stack)});
     };
     for (const WaitGroup& waiter : lock.waiters) {
       add("waits", waiter, places.Of(waiter.stack));
@@ -131,7 +131,7 @@ ValueTable RangeWaitTable(const Trace& trace) {
   for (const RangeSplit& range : analysis::SplitRanges(trace)) {
     std::vector<Value>& row = table.rows.emplace_back(std::vector<Value>{
         range.name, Count(range.count), range.duration_ns, range.on_cpu_ns,
-        range.wait_ns(), Share(range.wait_ns(), range.duration_ns),
+        range.wait_ns(), ShareIfAny(range.wait_ns(), range.duration_ns),
         range.runnable_ns});
     for (const WaitKind kind : kBlockedKinds) {
       row.emplace_back(range.blocked_ns[static_cast<size_t>(kind)]);

@@ -170,7 +170,7 @@ Sums JoinSmall(const Sums& sums, DurationNs path_ns) {
   return joined;
 }
 
-double Share(DurationNs part, DurationNs whole) {
+double PathShare(DurationNs part, DurationNs whole) {
   return whole == 0 ? 0
                     : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -208,8 +208,8 @@ ValueTable WakePathTable(const Trace& trace) {
     const model::Track& thread = trace.tracks()[track];
     table.rows.push_back(
         {thread.pid, thread.id, std::string(trace.Name(thread.name)),
-         Share(by_thread[track], path_ns), std::string(cause),
-         std::string(name), Share(sum.ns, path_ns), sum.ns, sum.count});
+         PathShare(by_thread[track], path_ns), std::string(cause),
+         std::string(name), PathShare(sum.ns, path_ns), sum.ns, sum.count});
   }
   return table;
 }

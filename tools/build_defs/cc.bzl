@@ -41,6 +41,72 @@ def kymo_cc_library(name, srcs = [], copts = [], deps = [], **kwargs):
         **kwargs
     )
 
+def kymo_cc_unity_library(name, srcs = [], hdrs = [], deps = [], **kwargs):
+    """A library of the product that is compiled with the others of its package.
+
+    `kymo_cc_unity()` at the package's end compiles the sources of all of them
+    as one (a unity build, as CMake calls it): reading the same headers and
+    instantiating the same templates is most of what a small source costs. So a
+    package's names are unique, those in namespaces without a name, too.
+
+    Who depends on one of them links them all. Code that runs in other people's
+    processes is made of kymo_cc_library, and so is what has flags of its own.
+    With --define=kymo_unity=0 each source is compiled alone.
+    """
+
+    # Says what the library is made of, since existing_rules() tells only this.
+    native.filegroup(
+        name = name + _PART_OF_UNITY,
+        srcs = srcs + hdrs,
+        data = deps,
+        tags = ["manual"],
+    )
+    cc_library(
+        name = name,
+        deps = [":" + _UNITY],
+        **kwargs
+    )
+
+_UNITY = "unity"
+_PART_OF_UNITY = "_of_unity"
+
+def kymo_cc_unity():
+    """The sources of all kymo_cc_unity_library of the package above this line.
+    """
+    parts = {
+        name[:-len(_PART_OF_UNITY)]: rule
+        for name, rule in native.existing_rules().items()
+        if name.endswith(_PART_OF_UNITY)
+    }
+    files = [file for part in parts.values() for file in part["srcs"]]
+    srcs = [file for file in files if file.endswith(".cc")]
+    deps = {
+        dep: True
+        for part in parts.values()
+        for dep in part["data"]
+        if not (dep.startswith(":") and dep[1:] in parts)
+    }
+    native.genrule(
+        name = _UNITY + "_source",
+        srcs = srcs,
+        outs = [_UNITY + ".cc"],
+        cmd = "for source in $(SRCS); do" +
+              " echo \"#line 1 \\\"$$source\\\"\" && cat \"$$source\";" +
+              " done > $@",
+    )
+    more_copts, more_deps = _precompiled("//tools/build_defs:library_headers")
+    cc_library(
+        name = _UNITY,
+        srcs = select({
+            "//tools/build_defs:source_by_source": srcs,
+            "//conditions:default": [":" + _UNITY + "_source"],
+        }),
+        hdrs = [file for file in files if not file.endswith(".cc")],
+        copts = KYMO_COPTS + more_copts,
+        visibility = ["//visibility:private"],
+        deps = deps.keys() + more_deps,
+    )
+
 def kymo_cc_binary(name, copts = [], **kwargs):
     """A program of the product, an example, or (testonly) a test's target."""
     cc_binary(

@@ -23,7 +23,7 @@ using model::StackTable;
 
 constexpr uint32_t kUnseen = ~uint32_t{0};
 constexpr uint32_t kUsed = kUnseen - 1;
-constexpr size_t kGrain = size_t{32} << 10;
+constexpr size_t kDetailsGrain = size_t{32} << 10;
 
 // Numbers the frames; frames that read the same share a number.
 std::vector<uint32_t> NumberFrames(const StackTable& stacks) {
@@ -60,7 +60,7 @@ void GroupKeys::NumberShapes() {
   shapes_.assign(trace_.strings().size(), kUnseen);
   shapes_[Index(model::kEmptyName)] = kUsed;
   const std::vector<model::Detail>& details = trace_.data().details;
-  ParallelFor(details.size(), kGrain, [&](size_t first, size_t last) {
+  ParallelFor(details.size(), kDetailsGrain, [&](size_t first, size_t last) {
     for (size_t i = first; i < last; ++i) {
       // Several workers may store the same value; most find it stored.
       std::atomic_ref<uint32_t> mark(shapes_[Index(details[i].inputs)]);

@@ -25,8 +25,6 @@ using model::NameId;
 using model::Trace;
 using model::TrackIndex;
 
-// As of functions: twice as fast, it saves a tenth of all.
-constexpr DurationNs kHotPart = 5;
 // A cause of less than a tenth of the idle time is not worth a clause.
 constexpr DurationNs kLeastCausePart = 10;
 

@@ -23,7 +23,7 @@ using report::FormatBytes;
 constexpr DurationNs kPairNs = 15;
 // Growth is what goes on from step to step: the first steps fill caches, and a
 // median of fewer than 5 says nothing.
-constexpr size_t kLeastSteps = 5;
+constexpr size_t kLeastGrowingSteps = 5;
 // Of 10 steps, 9 end with more than they began with. A cache that is trimmed
 // now and then grows in fewer.
 constexpr size_t kGrowingPart = 10;
@@ -134,7 +134,7 @@ class PoolFindings {
   // Returns whether memory grew.
   bool AddGrowth() {
     const std::vector<MemoryStep>& steps = profile_.steps;
-    if (steps.size() < kLeastSteps) return false;
+    if (steps.size() < kLeastGrowingSteps) return false;
     // The first step fills caches.
     const MemoryStep& first = steps[1];
     const MemoryStep& last = steps.back();

@@ -21,8 +21,6 @@ using model::EventIndex;
 using model::NameId;
 using model::Trace;
 
-// As kHotPart of functions: twice as fast, it saves a tenth of all.
-constexpr DurationNs kHotPart = 5;
 // What recording a range costs: docs/overhead.md.
 constexpr DurationNs kRangeCostNs = 22;
 // A range shorter than 20 times that is at least 5 % recording.

@@ -19,10 +19,6 @@ using model::StackId;
 using model::StackTable;
 using model::Trace;
 
-// A function with a fifth of the CPU time: twice as fast, it saves a tenth of
-// all. Below that, one function is not what the program is slow for.
-constexpr DurationNs kHotPart = 5;
-
 bool IsOf(const Frame& frame, const SampledFunction& function) {
   return frame.function == function.name && frame.module == function.module;
 }

@@ -50,7 +50,7 @@ void Add(MemoryCategory category, MemoryCategory& version, BlockLife& life) {
 // One thing that happened at an address of a process. At equal times a block
 // is made, then spoken of, then freed.
 enum class StepKind : uint8_t { kAllocated, kSaid, kFreed };
-struct Step {
+struct CategoryStep {
   int64_t pid;
   uint64_t address;
   TimeNs time_ns;
@@ -78,10 +78,11 @@ class Histories {
   void Run(std::unordered_map<MemoryIndex, BlockLife>& allocated,
            std::vector<PreexistingBlock>& preexisting) {
     FindStatementsInsideOfBlocks();
-    std::vector<Step> steps = Steps();
-    std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
-      return a.Order() < b.Order();
-    });
+    std::vector<CategoryStep> steps = Steps();
+    std::sort(steps.begin(), steps.end(),
+              [](const CategoryStep& a, const CategoryStep& b) {
+                return a.Order() < b.Order();
+              });
     for (size_t i = 0; i < steps.size(); ++i) {
       if (i == 0 || steps[i].Place() != steps[i - 1].Place()) {
         live_ = kNoMemory;
@@ -155,13 +156,13 @@ class Histories {
     }
   }
 
-  std::vector<Step> Steps() const {
+  std::vector<CategoryStep> Steps() const {
     std::unordered_set<uint64_t> addresses;
     for (const MemoryStatement& s : said_) addresses.insert(s.address);
     for (MemoryIndex i = 0; i < memory_.size(); ++i) {
       if (IsUnpairedFree(i) && IsOurs(i)) addresses.insert(memory_[i].address);
     }
-    std::vector<Step> steps;
+    std::vector<CategoryStep> steps;
     if (addresses.empty()) return steps;
     for (uint32_t i = 0; i < said_.size(); ++i) {
       steps.push_back({said_[i].pid, said_[i].address, said_[i].time_ns,
@@ -177,7 +178,7 @@ class Histories {
     return steps;
   }
 
-  void Follow(const Step& step,
+  void Follow(const CategoryStep& step,
               std::unordered_map<MemoryIndex, BlockLife>& allocated,
               std::vector<PreexistingBlock>& preexisting) {
     switch (step.kind) {

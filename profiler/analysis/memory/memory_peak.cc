@@ -15,7 +15,7 @@ using model::MemoryEvent;
 using model::MemoryIndex;
 using model::MemoryRecord;
 
-constexpr size_t kGrain = 64 * 1024;
+constexpr size_t kPeakGrain = 64 * 1024;
 
 // Where a pool's live bytes were greatest for the first time.
 struct Summit {
@@ -60,7 +60,7 @@ class Peaks {
     PerWorker<std::vector<Summit>> workers(
         [&] { return std::vector<Summit>(pools_.size()); });
     const auto memory = trace_.memory();
-    ParallelFor(memory.size(), kGrain, [&](size_t begin, size_t end) {
+    ParallelFor(memory.size(), kPeakGrain, [&](size_t begin, size_t end) {
       std::vector<Summit>& summits = workers.Local();
       for (size_t i = begin; i < end; ++i) {
         if (memory[i].event != MemoryEvent::kAllocation) continue;
@@ -78,10 +78,11 @@ class Peaks {
   std::vector<MakeUp> AddBlocks() {
     PerWorker<std::vector<MakeUp>> workers(
         [&] { return std::vector<MakeUp>(pools_.size()); });
-    ParallelFor(trace_.memory().size(), kGrain, [&](size_t begin, size_t end) {
-      AddRange(static_cast<MemoryIndex>(begin), static_cast<MemoryIndex>(end),
-               workers.Local());
-    });
+    ParallelFor(trace_.memory().size(), kPeakGrain,
+                [&](size_t begin, size_t end) {
+                  AddRange(static_cast<MemoryIndex>(begin),
+                           static_cast<MemoryIndex>(end), workers.Local());
+                });
     std::vector<MakeUp> all(pools_.size());
     workers.ForEach([&](const std::vector<MakeUp>& part) {
       for (size_t p = 0; p < part.size(); ++p) {

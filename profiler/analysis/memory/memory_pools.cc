@@ -10,7 +10,7 @@ namespace {
 
 using model::MemoryRecord;
 
-constexpr size_t kGrain = 64 * 1024;
+constexpr size_t kPoolsGrain = 64 * 1024;
 
 }  // namespace
 
@@ -27,9 +27,9 @@ MemoryPools::MemoryPools(const model::Trace& trace)
 
   const auto memory = trace.memory();
   std::vector<std::vector<MemoryPool>> found(
-      ParallelRangeCount(memory.size(), kGrain));
-  ParallelFor(memory.size(), kGrain, [&](size_t begin, size_t end) {
-    std::vector<MemoryPool>& pools = found[begin / kGrain];
+      ParallelRangeCount(memory.size(), kPoolsGrain));
+  ParallelFor(memory.size(), kPoolsGrain, [&](size_t begin, size_t end) {
+    std::vector<MemoryPool>& pools = found[begin / kPoolsGrain];
     for (size_t i = begin; i < end; ++i) {
       const MemoryPool pool = PoolOf(memory[i]);
       if (!pools.empty() && pools.back() == pool) continue;

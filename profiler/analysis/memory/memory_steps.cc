@@ -20,7 +20,7 @@ using model::MemoryEvent;
 using model::MemoryIndex;
 using model::MemoryRecord;
 
-constexpr size_t kGrain = 64 * 1024;
+constexpr size_t kStepsGrain = 64 * 1024;
 
 using StepNames = std::map<model::NameId, int64_t>;
 
@@ -190,12 +190,13 @@ class Steps {
 
   Intervals AddRecords() const {
     PerWorker<Intervals> workers([&] { return NoIntervals(); });
-    ParallelFor(trace_.memory().size(), kGrain, [&](size_t begin, size_t end) {
-      Intervals& intervals = workers.Local();
-      for (size_t i = begin; i < end; ++i) {
-        AddRecord(static_cast<MemoryIndex>(i), intervals);
-      }
-    });
+    ParallelFor(trace_.memory().size(), kStepsGrain,
+                [&](size_t begin, size_t end) {
+                  Intervals& intervals = workers.Local();
+                  for (size_t i = begin; i < end; ++i) {
+                    AddRecord(static_cast<MemoryIndex>(i), intervals);
+                  }
+                });
     Intervals all = NoIntervals();
     workers.ForEach([&](const Intervals& part) {
       for (size_t p = 0; p < all.size(); ++p) {
