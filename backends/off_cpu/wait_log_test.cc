@@ -22,9 +22,9 @@ class WaitLogTest : public ::testing::Test {
   }
   model::ThreadStates Collect() {
     model::ThreadStates states;
-    // Raw stack 1 is stack 5 of the shard.
-    const std::vector<model::StackId> stacks = {model::kEmptyStack,
-                                                model::StackId{5}};
+    // Raw stacks 1 and 2 are stacks 5 and 6 of the shard.
+    const std::vector<model::StackId> stacks = {
+        model::kEmptyStack, model::StackId{5}, model::StackId{6}};
     log_.Collect([](const ThreadKey& thread) { return thread.tid; }, stacks,
                  shard_, states);
     return states;
@@ -299,6 +299,7 @@ TEST_F(CallsTest, CallsTellWhoEndedTheirWaits) {
   ASSERT_EQ(states.waits.size(), 3u);
   EXPECT_EQ(states.waits[0].kind, WaitKind::kCondition);
   EXPECT_EQ(states.waits[0].waker, 9u);
+  EXPECT_EQ(states.waits[0].waker_stack, model::StackId{6});
   EXPECT_EQ(states.waits[0].runnable_ns, 3 * kNsPerUs);
   EXPECT_EQ(states.waits[1].kind, WaitKind::kLock);
   EXPECT_EQ(states.waits[1].waker, 9u);

@@ -96,7 +96,7 @@ class ReadersTest(unittest.TestCase):
                                arrow.column_names)
             self.assertEqual(
                 con.sql(f"select {counts} from read_parquet('{file}', "
-                        "hive_partitioning = false)").fetchone(),
+                        "hive_partitioning = false)").fetchall()[0],
                 tuple(len(column) - column.null_count
                       for column in arrow.columns), table)
 
