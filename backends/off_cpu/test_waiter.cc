@@ -23,7 +23,8 @@
 //   test_waiter FILE stop MS      a child stops itself for MS, then it sleeps
 //                                 for MS; the program waits for its end
 // Each thread writes a line into FILE before it ends, by the kernel's clocks of
-// threads: "NAME TID CPU_NS RUN_QUEUE_NS VOLUNTARY INVOLUNTARY".
+// threads: "NAME TID CPU_NS RUN_QUEUE_NS VOLUNTARY INVOLUNTARY NOW_NS". The last
+// one is CLOCK_MONOTONIC, read before the others.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -87,6 +88,7 @@ void BindToOneCpu() {
 
 // Near the end of a thread.
 void Report(const char* name) {
+  const long long now_ns = Now(CLOCK_MONOTONIC);
   long long run_queue_ns = 0;
   const int fd = open("/proc/thread-self/schedstat", O_RDONLY);
   char text[128] = {};
@@ -98,9 +100,9 @@ void Report(const char* name) {
   getrusage(RUSAGE_THREAD, &usage);
   const int out = open(g_file, O_WRONLY | O_APPEND | O_CREAT, 0600);
   const int size = snprintf(
-      text, sizeof(text), "%s %ld %lld %lld %ld %ld\n", name,
+      text, sizeof(text), "%s %ld %lld %lld %ld %ld %lld\n", name,
       syscall(SYS_gettid), static_cast<long long>(Now(CLOCK_THREAD_CPUTIME_ID)),
-      run_queue_ns, usage.ru_nvcsw, usage.ru_nivcsw);
+      run_queue_ns, usage.ru_nvcsw, usage.ru_nivcsw, now_ns);
   if (write(out, text, static_cast<size_t>(size)) != size) abort();
   close(out);
 }

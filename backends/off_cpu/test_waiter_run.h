@@ -53,6 +53,7 @@ struct Truth {
   int64_t run_queue_ns = 0;
   int64_t voluntary = 0;
   int64_t involuntary = 0;
+  int64_t told_ns = 0;  // MonotonicNs() when it said so
 };
 
 class TestWaiterRun : public ::testing::Test {
@@ -122,7 +123,8 @@ class TestWaiterRun : public ::testing::Test {
       usleep(5'000);
       if (polls) session->Poll();
     }
-    wall_ns_ = MonotonicNs() - start_ns;
+    end_ns_ = MonotonicNs();
+    wall_ns_ = end_ns_ - start_ns;
     // The kernel tells whole ticks.
     const int64_t stolen_after_ns = StolenNs();
     if (stolen_after_ns > 0) {
@@ -134,7 +136,7 @@ class TestWaiterRun : public ::testing::Test {
     ASSERT_TRUE(session->Collect(shard_).ok());
     std::ifstream truth(file);
     for (Truth t; truth >> t.name >> t.tid >> t.cpu_ns >> t.run_queue_ns >>
-                  t.voluntary >> t.involuntary;) {
+                  t.voluntary >> t.involuntary >> t.told_ns;) {
       if (t.tid == pid_) {
         t.cpu_ns -= before->cpu_ns;
         t.voluntary -= before->voluntary;
@@ -216,6 +218,7 @@ class TestWaiterRun : public ::testing::Test {
   pid_t pid_ = 0;
   int wait_status_ = 0;
   int64_t stolen_ns_ = 0;  // at most, while the program ran
+  int64_t end_ns_ = 0;  // the program had ended, by MonotonicNs()
   int64_t wall_ns_ = 0;
   bool shares_cpu_before_exec_ = false;
   int64_t run_queue_before_ns_ = 0;  // of the child, before its exec

@@ -55,6 +55,15 @@ class SamplingChildTest : public ::testing::TestWithParam<const char*> {
     ASSERT_FALSE(shard().samples.empty());
   }
   const model::TraceShard& shard() const { return run_.shard; }
+  // Without the one about stacks that are not whole: how many there are of a
+  // short thread depends on where samples met it.
+  std::vector<std::string> OtherRemarks() const {
+    std::vector<std::string> remarks;
+    for (const std::string& remark : run_.remarks) {
+      if (remark.find("[cut]") == remark.npos) remarks.push_back(remark);
+    }
+    return remarks;
+  }
   double SampledMs() const {
     double weight_ns = 0;
     for (const auto& sample : shard().samples) {
@@ -103,7 +112,7 @@ TEST_P(SamplingChildTest, ALongRecordingIsAddedUp) {
   }
   EXPECT_GT(summed, 40u);
   EXPECT_EQ(shard().ledger.Get(Loss::kSamplesSummed), summed);
-  EXPECT_EQ(run_.remarks.size(), 1u);
+  EXPECT_EQ(OtherRemarks().size(), 1u);
   const double cpu_ms = static_cast<double>(run_.cpu_time_ns) / 1e6;
   EXPECT_NEAR((SampledMs() + weight_ns / 1e6) / cpu_ms, 1, 0.05);
 }
@@ -145,7 +154,9 @@ TEST_P(SamplingChildTest, AStackDeeperThanTheCopyIsCountedAsTruncated) {
   ASSERT_NO_FATAL_FAILURE(Run("test_burner", "deep", 300));
   EXPECT_GT(shard().ledger.Get(Loss::kStacksTruncated),
             shard().samples.size() / 2);
-  EXPECT_GT(ShareOf(shard(), "[truncated]"), 0.5) << Summary(shard());
+  // Where a whole stack of the thread is known, its outer frames are added.
+  EXPECT_GT(ShareOf(shard(), "[truncated]") + ShareOf(shard(), "[cut]"), 0.5)
+      << Summary(shard());
   for (const auto& stack : SampledStacks(shard())) {
     for (size_t i = 1; i < stack.size(); ++i)
       EXPECT_NE(stack[i], "[truncated]");
@@ -188,7 +199,7 @@ TEST_P(SamplingChildTest, ShortThreadsKeepTheCodeOfTheirProcess) {
   EXPECT_LT(shard().ledger.Get(Loss::kStacksIncomplete), 50u)
       << Summary(shard());
   EXPECT_GT(ShareOf(shard(), "BurnOne"), 0.9) << Summary(shard());
-  EXPECT_EQ(run_.remarks.size(), !IsTimer() && MaySampleAllProcesses());
+  EXPECT_EQ(OtherRemarks().size(), !IsTimer() && MaySampleAllProcesses());
   // Not even while they end, when the kernel has taken their number back.
   for (const model::Track& track : shard().tracks) EXPECT_LT(track.id, 1 << 30);
 }
@@ -196,7 +207,7 @@ TEST_P(SamplingChildTest, ShortThreadsKeepTheCodeOfTheirProcess) {
 TEST_P(SamplingChildTest, OtherProgramsAreNotSampledIfTheUserSaysSo) {
   options_.settings["sampling_all_processes"] = "never";
   ASSERT_NO_FATAL_FAILURE(Run("test_burner", "tiny", 100));
-  EXPECT_TRUE(run_.remarks.empty());
+  EXPECT_TRUE(OtherRemarks().empty());
   if (!IsTimer()) {
     EXPECT_GT(shard().ledger.Get(Loss::kSamplesBiased), 100u)
         << Summary(shard());
