@@ -5,6 +5,7 @@
 #include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,8 +65,8 @@ absl::StatusOr<AnswerProcess> AnswerProcess::Fork(
     const std::string& log_path,
     const std::function<int(bool is_orphan)>& work) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    return absl::ErrnoToStatus(errno, "could not make a pipe");
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return absl::ErrnoToStatus(errno, "could not make a pair of sockets");
   }
   OwnedDescriptor reads(ends[0]);
   OwnedDescriptor writes(ends[1]);
@@ -90,7 +91,7 @@ int AnswerProcess::Finish() { return Order(kWork); }
 
 int AnswerProcess::Order(char order) {
   // If the process is gone, waitpid tells it.
-  if (write(orders_.get(), &order, 1) != 1) errno = 0;
+  if (send(orders_.get(), &order, 1, MSG_NOSIGNAL) != 1) errno = 0;
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }

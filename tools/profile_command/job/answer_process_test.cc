@@ -57,6 +57,21 @@ TEST_F(AnswerProcessTest, ACommandThatFailsWantsNoAnswer) {
   EXPECT_FALSE(fs::exists(answer_));
 }
 
+// The system's memory may have run out, for example. The command lives on.
+TEST_F(AnswerProcessTest, AProcessThatWasKilledHasNoAnswer) {
+  auto process = AnswerProcess::Fork(log_, Work());
+  ASSERT_TRUE(process.ok()) << process.status();
+  const std::string mine = std::to_string(getpid());
+  int child = 0;
+  std::ifstream("/proc/" + mine + "/task/" + mine + "/children") >> child;
+  ASSERT_GT(child, 0);
+  kill(child, SIGKILL);
+  siginfo_t ended;  // it stays to be waited for
+  ASSERT_EQ(waitid(P_PID, child, &ended, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(process->Finish(), 1);
+  EXPECT_FALSE(fs::exists(answer_));
+}
+
 TEST_F(AnswerProcessTest, WorksWhenTheCommandWasKilled) {
   const pid_t command = fork();
   if (command == 0) {

@@ -119,8 +119,10 @@ JobFiles Wait(const JobFolder& job, const WaitLimits& limits,
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   bool is_said = false;
+  std::vector<int64_t> shown;
   return job.WaitForRanks(limits, [&](const std::vector<int64_t>& awaited) {
-    progress.Show("waiting for " + RankList(awaited));
+    if (awaited != shown) progress.Show("waiting for " + RankList(awaited));
+    shown = awaited;
     if (is_said || Clock::now() - begin < std::chrono::seconds(20)) return;
     is_said = true;
     progress.Clear();

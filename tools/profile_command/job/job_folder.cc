@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/plugin/sink.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/user_folder.h"
 #include "tools/profile_command/job/rank_presence.h"
@@ -27,6 +28,8 @@ namespace fs = std::filesystem;
 
 // Between two looks at the folder.
 constexpr auto kLook = std::chrono::milliseconds(20);
+// For rank 0, which may begin later.
+constexpr auto kTokenWait = std::chrono::seconds(10);
 
 // A job's name as a part of a file name.
 std::string AsFileName(std::string_view job) {
@@ -97,15 +100,9 @@ std::string ReadText(const std::string& path) {
 
 // The file is there as a whole or not at all.
 absl::Status WriteText(const std::string& path, const std::string& text) {
-  const std::string unfinished = absl::StrCat(path, ".tmp-", getpid());
-  std::ofstream file(unfinished);
-  file << text;
-  file.close();
-  std::error_code error;
-  fs::rename(unfinished, path, error);
-  if (file.good() && !error) return absl::OkStatus();
-  return absl::UnavailableError(
-      absl::StrCat("could not write '", path, "', which the ranks meet by"));
+  KYMO_ASSIGN_OR_RETURN(const auto sink, NewFileSink(path));
+  KYMO_RETURN_IF_ERROR(sink->Append(text));
+  return sink->Commit();
 }
 
 std::string NewToken() {
@@ -207,11 +204,11 @@ absl::StatusOr<JobFolder> JobFolder::Join(const std::string& folder,
 absl::Status JobFolder::Open() {
   RemoveFiles(meeting_);
   token_ = NewToken();
-  return WriteText(absl::StrCat(meeting_, "/token"), token_);
+  return WriteText(TokenPath(), token_);
 }
 
 void JobFolder::Close() const {
-  if (ReadText(absl::StrCat(meeting_, "/token")) != token_) return;
+  if (ReadText(TokenPath()) != token_) return;
   RemoveFiles(meeting_);
   std::error_code error;
   fs::remove(meeting_, error);
@@ -230,6 +227,10 @@ std::string JobFolder::TraceOf(int64_t rank) const {
   return "";
 }
 
+std::string JobFolder::TokenPath() const {
+  return absl::StrCat(meeting_, "/token");
+}
+
 std::string JobFolder::PresencePath(int64_t rank) const {
   return absl::StrCat(meeting_, "/rank-", rank);
 }
@@ -240,9 +241,9 @@ std::string JobFolder::DonePath(int64_t rank, const std::string& token) const {
 
 void JobFolder::SayDone(bool has_trace) const {
   std::string token = token_;
-  const auto end = std::chrono::steady_clock::now() + token_wait_;
+  const auto end = std::chrono::steady_clock::now() + kTokenWait;
   while (token.empty()) {
-    token = ReadText(absl::StrCat(meeting_, "/token"));
+    token = ReadText(TokenPath());
     if (!token.empty() || std::chrono::steady_clock::now() >= end) break;
     std::this_thread::sleep_for(kLook);
   }

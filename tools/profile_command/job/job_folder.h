@@ -97,6 +97,7 @@ class JobFolder {
  private:
   JobFolder(std::string path, std::string meeting, const JobRank& rank);
   absl::Status Open();
+  std::string TokenPath() const;
   std::string RankPath(int64_t rank) const;
   std::string PresencePath(int64_t rank) const;
   std::string DonePath(int64_t rank, const std::string& token) const;
@@ -106,7 +107,6 @@ class JobFolder {
   std::string meeting_;
   JobRank rank_;
   std::string token_;  // rank 0's
-  std::chrono::milliseconds token_wait_ = std::chrono::seconds(10);
 };
 
 }  // namespace kymo::tools
