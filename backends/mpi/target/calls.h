@@ -1,7 +1,8 @@
 // calls.h - the functions of MPI that are recorded, and what their arguments
 // mean.
 //
-//   KYMO_MPI_CALLS(X) calls X(NAME, ARITY, ROLES) for each function.
+//   KYMO_MPI_COLLECTIVES(X) calls X(NAME, ARITY, ROLES) for each collective,
+//   and so do the others for theirs.
 //
 // ROLES has a letter for each argument:
 //
@@ -175,13 +176,6 @@
   X(Comm_accept, 5, "..Rck")                      \
   X(Comm_connect, 5, "..Rck")                     \
   X(Comm_join, 2, ".k")
-
-#define KYMO_MPI_CALLS(X) \
-  KYMO_MPI_MESSAGES(X)    \
-  KYMO_MPI_PERSISTENT(X)  \
-  KYMO_MPI_COLLECTIVES(X) \
-  KYMO_MPI_OTHERS(X)      \
-  KYMO_MPI_MAKES_COMMUNICATOR(X)
 
 // `Word a0, Word a1` and `a0, a1`.
 #define KYMO_PARAMS_1 Word a0

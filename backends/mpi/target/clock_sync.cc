@@ -7,6 +7,7 @@
 #include "backends/mpi/target/exchange.h"
 #include "backends/mpi/target/mpi_library.h"
 #include "backends/mpi/target/rank_meeting.h"
+#include "profiler/base/clock.h"
 #include "profiler/record/range.h"
 
 namespace kymo::mpi {

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "profiler/base/clock.h"
+
 namespace kymo::mpi {
 namespace {
 
@@ -30,12 +32,6 @@ void Pause(int64_t waited_ns) noexcept {
 }
 
 }  // namespace
-
-int64_t MonotonicNs() noexcept {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
-}
 
 bool Exchange::Complete(Word& request, int64_t limit_ns) noexcept {
   const int64_t begin = MonotonicNs();

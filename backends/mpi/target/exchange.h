@@ -21,8 +21,6 @@
 
 namespace kymo::mpi {
 
-int64_t MonotonicNs() noexcept;
-
 class Exchange {
  public:
   static constexpr int64_t kLimitNs = 10'000'000'000;

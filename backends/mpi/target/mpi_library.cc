@@ -29,8 +29,6 @@ void ReadAbi(void* handle) noexcept {
            .type_null = object("ompi_mpi_datatype_null"),
            .in_place = 1,
            .status_ignore = 0,
-           .any_source = -1,
-           .proc_null = -2,
            .status_bytes = 24,
            .source_offset = 0,
            .tag_offset = 4};
@@ -45,8 +43,6 @@ void ReadAbi(void* handle) noexcept {
          .type_null = 0x0c000000,
          .in_place = ~Word{0},
          .status_ignore = 1,
-         .any_source = -2,
-         .proc_null = -1,
          .status_bytes = 20,
          .source_offset = 8,
          .tag_offset = 12};

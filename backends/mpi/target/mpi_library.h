@@ -36,8 +36,6 @@ struct AbiValues {
   Word type_null = 0;
   Word in_place = 0;       // MPI_IN_PLACE
   Word status_ignore = 0;  // MPI_STATUSES_IGNORE, too
-  int any_source = 0;
-  int proc_null = 0;
   // MPI_Status.
   uint8_t status_bytes = 0;
   uint8_t source_offset = 0;
