@@ -138,7 +138,6 @@ void StackStore::FindOuterFrames(const CapturedStack& captured,
 
 void StackStore::AddPython(const CapturedStack& captured,
                            SampledProcess& process) {
-  if (python_.LookAtModules(unwound_)) UnwindInto(captured, process);
   const StackCopy copy{captured.registers[kRsp], captured.stack};
   switch (python_.Expand(captured.pid, process.space, copy, process.python,
                          &unwound_)) {

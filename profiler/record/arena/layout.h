@@ -233,7 +233,8 @@ struct StreamEntry {
   std::atomic<uint64_t> logical_thread;
   // Index in the process table, counted from 1; 0 = not known.
   std::atomic<uint32_t> process;
-  uint32_t reserved;
+  // Not 0: there is no such thread any more, so nobody asks for its name.
+  std::atomic<uint32_t> has_ended;
 };
 static_assert(sizeof(StreamEntry) == 64);
 

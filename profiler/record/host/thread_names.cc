@@ -38,16 +38,16 @@ void StoreNamesOfThreads() noexcept {
   for (uint32_t id = 0; id < own.arena.stream_count(); ++id) {
     StreamEntry& entry = own.arena.stream(id);
     if (entry.pid.load(std::memory_order_relaxed) != pid) continue;
-    // Nobody but this function uses the field: not 0 once the thread has ended.
     // A program that runs for long has had many threads.
-    if (entry.reserved != 0) continue;
+    if (entry.has_ended.load(std::memory_order_relaxed) != 0) continue;
     char path[64];
     snprintf(path, sizeof(path), "/proc/self/task/%d/comm",
              static_cast<int>(entry.tid.load(std::memory_order_relaxed)));
     const int file = AboveStandardStreams(open(path, O_RDONLY | O_CLOEXEC));
     if (file < 0) {
       // An ended thread left its name.
-      entry.reserved = errno == ENOENT || errno == ESRCH ? 1 : 0;
+      const bool has_ended = errno == ENOENT || errno == ESRCH;
+      entry.has_ended.store(has_ended, std::memory_order_relaxed);
       continue;
     }
     char name[kNameBytes] = {};
