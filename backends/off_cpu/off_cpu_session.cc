@@ -81,7 +81,7 @@ class OffCpuSession final : public ActivitySession {
     return own_ == nullptr || pid == static_cast<uint32_t>(pid_);
   }
   void OnExec(const sampling::CommRecord& comm);
-  void ReadRunQueue(const ThreadKey& thread, uint64_t now_ns);
+  void ReadSchedStatOf(const ThreadKey& thread, uint64_t now_ns);
 
   const StackSource source_;
   const OwnProcess* const own_;  // null: the target is not this process
@@ -214,15 +214,17 @@ void OffCpuSession::Poll() {
   for (int i = 0; i < kMostReadsPerPoll; ++i) {
     const auto thread = clock_.NextToRead(now_ns);
     if (!thread) break;
-    ReadRunQueue(*thread, now_ns);
+    ReadSchedStatOf(*thread, now_ns);
   }
   causes_.LookAtBlocked(clock_, until_ns);
 }
 
-void OffCpuSession::ReadRunQueue(const ThreadKey& thread, uint64_t now_ns) {
+void OffCpuSession::ReadSchedStatOf(const ThreadKey& thread, uint64_t now_ns) {
+  const uint64_t begin_ns = NowNs();
   const auto stat = ReadSchedStat(thread.pid, thread.tid);
   if (!stat) return;
   clock_.OnRunQueue(thread.tid, stat->waited_ns, now_ns);
+  clock_.OnCpuTime(thread.tid, stat->on_cpu_ns, begin_ns, NowNs());
 }
 
 void OffCpuSession::OnExec(const sampling::CommRecord& comm) {
@@ -343,7 +345,7 @@ absl::Status OffCpuSession::Stop() {
     clock_.OnLost(now_ns);
   }
   for (const ThreadKey& thread : clock_.LiveThreads()) {
-    ReadRunQueue(thread, now_ns);
+    ReadSchedStatOf(thread, now_ns);
     if (!ThreadExists(thread.pid, thread.tid)) clock_.OnEndLost(thread.tid);
   }
   clock_.End(now_ns);

@@ -15,6 +15,10 @@ constexpr int kMostLooks = 64;
 // The same of NextBlocked: some 0.1 ms.
 constexpr size_t kMostBlockedLooks = 2'000;
 
+uint64_t Switches(const ThreadTimes& times) {
+  return times.voluntary_switches + times.involuntary_switches;
+}
+
 }  // namespace
 
 bool ThreadClock::Start(uint32_t pid, uint32_t tid, uint64_t time_ns,
@@ -37,6 +41,7 @@ void ThreadClock::Enter(uint32_t tid, LiveThread& thread, uint64_t time_ns,
   ThreadTimes& times = thread.times;
   times.wall_ns += passed_ns;
   const bool is_unknown = end == StateEnd::kContradiction || IsUnknown(thread);
+  UseCpuTimeRead(thread, time_ns, is_unknown);
   if (!is_unknown && thread.state != State::kOnCpu && passed_ns > 0 &&
       on_off_cpu_) {
     on_off_cpu_({.thread = {thread.pid, tid},
@@ -62,6 +67,33 @@ void ThreadClock::Enter(uint32_t tid, LiveThread& thread, uint64_t time_ns,
   List(tid, thread);
 }
 
+// Only of a thread that is off its CPU does the kernel know the exact time.
+void ThreadClock::UseCpuTimeRead(LiveThread& thread, uint64_t time_ns,
+                                 bool is_unknown) {
+  const std::optional<CpuTimeRead>& read = thread.cpu_time_read;
+  if (!read || time_ns <= read->end_ns) return;
+  if (!is_unknown && thread.state != State::kOnCpu &&
+      thread.since_ns <= read->begin_ns) {
+    thread.last_hidden = {read->on_cpu_ns - thread.times.on_cpu_ns,
+                          Switches(thread.times)};
+    if (!thread.first_hidden) thread.first_hidden = thread.last_hidden;
+  }
+  thread.cpu_time_read.reset();
+}
+
+// Each switch hides as much as those between the two reads, on average.
+DurationNs ThreadClock::HiddenNs(const LiveThread& thread) {
+  // The kernel has counted the time that is unknown, too.
+  if (!thread.first_hidden || thread.times.unknown_ns != 0) return 0;
+  const auto& [first_ns, first_switches] = *thread.first_hidden;
+  const auto& [last_ns, last_switches] = thread.last_hidden;
+  if (last_ns <= first_ns || last_switches <= first_switches) return 0;
+  return static_cast<DurationNs>(
+      static_cast<double>(last_ns - first_ns) *
+      static_cast<double>(Switches(thread.times)) /
+      static_cast<double>(last_switches - first_switches));
+}
+
 void ThreadClock::List(uint32_t tid, LiveThread& thread) {
   if (thread.state != State::kBlocked || thread.is_listed) return;
   thread.is_listed = true;
@@ -82,9 +114,12 @@ bool ThreadClock::OnFork(uint32_t pid, uint32_t tid, uint64_t time_ns) {
   // Its end was lost, and its number came again.
   OnEndLost(tid);
   OnExit(tid, time_ns);
-  if (Start(pid, tid, time_ns, State::kRunnable)) return true;
-  ++threads_not_timed_;
-  return false;
+  if (!Start(pid, tid, time_ns, State::kRunnable)) {
+    ++threads_not_timed_;
+    return false;
+  }
+  live_[tid].first_hidden = HiddenCpuTime{};  // the kernel counts from here
+  return true;
 }
 
 bool ThreadClock::OnExisting(uint32_t pid, uint32_t tid, uint64_t time_ns,
@@ -202,6 +237,13 @@ void ThreadClock::OnRunQueue(uint32_t tid, DurationNs waited_ns,
   found->second.times.run_queue = RunQueueTime::kLastKnown;
 }
 
+void ThreadClock::OnCpuTime(uint32_t tid, DurationNs on_cpu_ns,
+                            uint64_t begin_ns, uint64_t end_ns) {
+  const auto found = live_.find(tid);
+  if (found == live_.end()) return;
+  found->second.cpu_time_read = {on_cpu_ns, begin_ns, end_ns};
+}
+
 std::optional<BlockedThread> ThreadClock::NextBlocked(uint64_t latest_ns) {
   for (size_t left = std::min(blocked_.size(), kMostBlockedLooks); left > 0;
        --left) {
@@ -241,6 +283,7 @@ void ThreadClock::Finish(uint32_t tid, LiveThread& thread, uint64_t time_ns,
                                thread.runnable_since_read_ns - times.unknown_ns;
   times.runnable_ns =
       std::min(off_cpu_ns, std::max(times.runnable_ns, waited_ns));
+  times.on_cpu_ns += std::min(HiddenNs(thread), off_cpu_ns - times.runnable_ns);
   const auto [at, is_new] = ended_.try_emplace({thread.pid, tid}, times);
   if (!is_new) at->second += times;
 }

@@ -62,7 +62,7 @@ struct BlockedThread {
 
 class ThreadClock {
  public:
-  // A thread takes about 400 bytes, with its name.
+  // A thread takes about 500 bytes, with its name.
   static constexpr size_t kMostThreads = 200'000;
   using OnOffCpu = std::function<void(const OffCpuTime&)>;
 
@@ -100,6 +100,11 @@ class ThreadClock {
   // that time. A wait that goes on is not in it: the kernel counts it when the
   // thread gets a CPU.
   void OnRunQueue(uint32_t tid, DurationNs waited_ns, uint64_t time_ns);
+  // How long the kernel says the thread has been on a CPU, which was read
+  // between these two times. A switch takes time between its two records. The
+  // kernel counts it for the thread; its records do not show it.
+  void OnCpuTime(uint32_t tid, DurationNs on_cpu_ns, uint64_t begin_ns,
+                 uint64_t end_ns);
 
   // A thread that has been blocked since `latest_ns` or longer, each once after
   // it was blocked. A thread that was blocked later waits for a later call.
@@ -124,6 +129,17 @@ class ThreadClock {
 
  private:
   enum class State : uint8_t { kOnCpu, kRunnable, kBlocked };
+  struct CpuTimeRead {
+    DurationNs on_cpu_ns = 0;
+    uint64_t begin_ns = 0;
+    uint64_t end_ns = 0;
+  };
+  // How much of its time on a CPU the kernel has counted, and the records have
+  // not shown, after so many switches.
+  struct HiddenCpuTime {
+    DurationNs ns = 0;
+    uint64_t switches = 0;
+  };
   struct LiveThread {
     uint32_t pid = 0;
     State state = State::kOnCpu;
@@ -137,6 +153,10 @@ class ThreadClock {
     std::optional<DurationNs> run_queue_ns;
     uint64_t run_queue_read_ns = 0;         // the time of that
     DurationNs runnable_since_read_ns = 0;  // not in it
+    // Until the records have come as far as that.
+    std::optional<CpuTimeRead> cpu_time_read;
+    std::optional<HiddenCpuTime> first_hidden;
+    HiddenCpuTime last_hidden;
     model::ThreadTimes times;
   };
   using LiveThreadMap = absl::flat_hash_map<uint32_t, LiveThread>;  // by tid
@@ -150,6 +170,10 @@ class ThreadClock {
   bool IsLate(uint64_t time_ns);
   // For NextBlocked, if the thread is blocked.
   void List(uint32_t tid, LiveThread& thread);
+  // The records have come to the end of a state.
+  static void UseCpuTimeRead(LiveThread& thread, uint64_t time_ns,
+                             bool is_unknown);
+  static DurationNs HiddenNs(const LiveThread& thread);
   // What ends a state.
   enum class StateEnd : uint8_t { kRecord, kContradiction, kRecordingEnd };
   // Ends the state of a thread and begins the next one.

@@ -317,6 +317,74 @@ TEST_F(ThreadClockTest, WaitsThatEndedBeforeTheRunQueueWasReadCountOnce) {
   EXPECT_EQ(TimesOf(7).blocked_ns(), 90);
 }
 
+// Each of its switches takes 3, which no record shows.
+TEST_F(ThreadClockTest, ASwitchTakesTimeThatOnlyTheKernelCounts) {
+  clock_.OnFork(kPid, 7, 0);
+  In(7, 0);
+  Block(7, 10);
+  In(7, 100);
+  Block(7, 110);
+  clock_.OnCpuTime(7, 26, 120, 130);
+  In(7, 200);
+  Block(7, 210);
+  In(7, 300);
+  Block(7, 310);
+  clock_.OnExit(7, 400);
+  EXPECT_EQ(TimesOf(7).on_cpu_ns, 40 + 4 * 3);
+  EXPECT_EQ(TimesOf(7).blocked_ns(), 400 - 52);
+}
+
+// What the kernel had counted before the program began does not matter.
+TEST_F(ThreadClockTest, OnlySwitchesOfTheRecordingTakeTime) {
+  clock_.OnExec(kPid, 7, 0);
+  Block(7, 10);
+  clock_.OnCpuTime(7, 1'000, 20, 30);
+  for (uint64_t begin_ns : {100, 200}) {
+    In(7, begin_ns);
+    Block(7, begin_ns + 10);
+  }
+  clock_.OnCpuTime(7, 1'026, 220, 230);
+  clock_.End(400);
+  EXPECT_EQ(TimesOf(7).on_cpu_ns, 30 + 3 * 3);
+}
+
+// It ran meanwhile, so the kernel's time is of an unknown instant.
+TEST_F(ThreadClockTest, TheKernelsTimeOfAThreadThatRanMeanwhileDoesNotCount) {
+  for (const uint32_t tid : {7, 8}) {
+    clock_.OnFork(kPid, tid, 0);
+    In(tid, 10);
+    Block(tid, 20);
+    clock_.OnCpuTime(tid, 50, tid == 7 ? 15 : 25, tid == 8 ? 35 : 27);
+    In(tid, 30);
+    Block(tid, 40);
+    clock_.OnExit(tid, 100);
+    EXPECT_EQ(TimesOf(tid).on_cpu_ns, 20) << tid;
+  }
+}
+
+// The kernel counted what the thread did in its unknown time, too.
+TEST_F(ThreadClockTest, UnknownTimeIsNotTakenForThatOfSwitches) {
+  clock_.OnFork(kPid, 7, 0);
+  In(7, 10);
+  clock_.OnLost(15);
+  Block(7, 20);
+  clock_.OnCpuTime(7, 50, 25, 27);
+  clock_.OnExit(7, 100);
+  EXPECT_EQ(TimesOf(7).unknown_ns, 10);
+  EXPECT_EQ(TimesOf(7).on_cpu_ns, 0);
+}
+
+TEST_F(ThreadClockTest, NoThreadRanForLongerThanItDidNotWait) {
+  clock_.OnFork(kPid, 7, 0);
+  In(7, 20);  // 20 in the run queue
+  Block(7, 30);
+  clock_.OnCpuTime(7, 1'000, 40, 50);
+  In(7, 100);
+  clock_.OnExit(7, 110);
+  EXPECT_EQ(TimesOf(7).on_cpu_ns, 90);
+  EXPECT_EQ(TimesOf(7).blocked_ns(), 0);
+}
+
 TEST_F(ThreadClockTest, OnlyThreadsThatRanAreReadAndNotTooOften) {
   clock_.OnFork(kPid, 7, 0);
   clock_.OnFork(kPid, 8, 0);
