@@ -1,3 +1,4 @@
+// Long, because it puts all parts of the folder together.
 #include "backends/off_cpu/off_cpu_session.h"
 
 #include <unistd.h>

@@ -23,8 +23,8 @@
 //   test_waiter FILE stop MS      a child stops itself for MS, then it sleeps
 //                                 for MS; the program waits for its end
 // Each thread writes a line into FILE before it ends, by the kernel's clocks of
-// threads: "NAME TID CPU_NS RUN_QUEUE_NS VOLUNTARY INVOLUNTARY NOW_NS". The last
-// one is CLOCK_MONOTONIC, read before the others.
+// threads: "NAME TID CPU_NS RUN_QUEUE_NS VOLUNTARY INVOLUNTARY NOW_NS", where
+// the last one is CLOCK_MONOTONIC, read before the others.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+// Long, because each way in which a record can be missing is a case.
 #include "backends/off_cpu/thread_clock.h"
 
 #include <gtest/gtest.h>
