@@ -120,7 +120,7 @@ inline Slot* Take(uint32_t count) noexcept {
   ThreadStream* const stream = thread_stream;
   if (stream != nullptr) [[likely]] {
     Slot* const slot = TakeSlots(stream, count);
-    if (slot + count <= stream->limit) [[likely]]
+    if (AreTaken(stream, slot, count)) [[likely]]
       return slot;
   }
   return TakeSlotsSlow(count);

@@ -82,6 +82,17 @@ inline Slot* TakeSlots(ThreadStream* stream, uint32_t count) noexcept {
 #endif
 }
 
+// Whether slots that were taken are the taker's. If a chunk was full, a signal
+// handler may have opened another one since: then the limit is that one's, and
+// the slots lie behind the old one, which may be where the new one begins. The
+// first slot of a chunk is its opener's, and never taken here.
+inline bool AreTaken(const ThreadStream* stream, const Slot* slot,
+                     uint32_t count) noexcept {
+  const uint64_t left = reinterpret_cast<uint64_t>(stream->limit) -
+                        reinterpret_cast<uint64_t>(slot);
+  return left >= count * sizeof(Slot) && left < kSlotsPerChunk * sizeof(Slot);
+}
+
 }  // namespace kymo::record
 
 #endif  // KYMO_PROFILER_RECORD_HOST_THREAD_STREAM_H_

@@ -326,7 +326,7 @@ Slot* OwnTakeSlots(ThreadStream** cache, uint32_t count) noexcept {
       if (*cache != stream) {
         *cache = stream;
         slot = TakeSlots(stream, count);
-        if (slot + count > stream->limit) slot = nullptr;
+        if (!AreTaken(stream, slot, count)) slot = nullptr;
       }
       if (slot == nullptr) slot = Refill(wiped, stream, count);
     }
@@ -339,7 +339,7 @@ Slot* OwnTake(uint32_t count) noexcept {
   ThreadStream* const stream = thread_stream;
   if (stream != nullptr) {
     Slot* const slot = TakeSlots(stream, count);
-    if (slot + count <= stream->limit) return slot;
+    if (AreTaken(stream, slot, count)) return slot;
   }
   return OwnTakeSlots(&thread_stream, count);
 }
