@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "tests/support/test_threads.h"
 
 namespace kymo::tools {
 namespace {
@@ -268,12 +269,15 @@ pid_t StartOnTerminal(int* other_end, const std::function<int()>& work) {
 
 // The terminal has sent it to the target, too, if that is to have it.
 TEST(LaunchTest, SignalsOfTheTerminalAreNotPassedOn) {
-  int ready[2];
+  int ready[2], pressed[2];
   ASSERT_EQ(pipe2(ready, O_CLOEXEC), 0);
+  ASSERT_EQ(pipe2(pressed, O_CLOEXEC), 0);
   int terminal = -1;
   const pid_t pid = StartOnTerminal(&terminal, [&] {
-    // Out of the terminal's reach.
-    auto child = Child::Fork({"setsid", "sleep", "0.3"}, "/usr/bin/setsid", {});
+    // Out of the terminal's reach. It lives until the keys were pressed.
+    dup2(pressed[0], 0);
+    close(pressed[1]);
+    auto child = Child::Fork({"setsid", "cat"}, "/usr/bin/setsid", {});
     if (!child.ok() || !child->Exec().ok()) return 99;
     while (getsid(child->pid()) != child->pid()) usleep(1000);
     if (write(ready[1], "r", 1) != 1) return 98;
@@ -285,18 +289,26 @@ TEST(LaunchTest, SignalsOfTheTerminalAreNotPassedOn) {
   ASSERT_EQ(read(ready[0], &got, 1), 1);
   for (const char key : {'\x03', '\x1c'}) {  // ^C and ^\ send the signals
     EXPECT_EQ(write(terminal, &key, 1), 1);
+    // The terminal shows "^C" when it has sent the signal.
+    char shown[2];
+    EXPECT_EQ(read(terminal, &shown[0], 1), 1);
+    EXPECT_EQ(read(terminal, &shown[1], 1), 1);
   }
+  close(pressed[1]);
   EXPECT_EQ(Wait(pid), 0);
-  for (const int fd : {ready[0], ready[1], terminal}) close(fd);
+  for (const int fd : {ready[0], ready[1], pressed[0], terminal}) close(fd);
 }
 
 int RunStoppingTarget() {
   auto child =
       Child::Fork({"sh", "-c", "kill -STOP $$; exit 7"}, "/bin/sh", {});
   if (!child.ok() || !child->Exec().ok()) return 99;
-  for (int looks = 0; !child->WaitFor(5); ++looks) {
+  int looks_while_stopped = 0;
+  while (!child->WaitFor(5)) {
+    const auto stat = ReadThreadStat(std::to_string(child->pid()));
+    if (!stat || stat->state != 'T') continue;
     // Without a terminal nobody else lets it go on.
-    if (looks == 40) kill(child->pid(), SIGCONT);
+    if (++looks_while_stopped == 40) kill(child->pid(), SIGCONT);
   }
   return WEXITSTATUS(child->wait_status());
 }
