@@ -3,6 +3,8 @@
 //                                 MS; "spinner" uses MS of CPU time
 //   test_waiter FILE contend MS   two "spinner"s share one CPU
 //   test_waiter FILE pingpong N   two threads on one CPU hand over N times
+//   test_waiter FILE paced N      the same; before each 2,000 hand-overs, it
+//                                 reads a byte that was written since the last
 //   test_waiter FILE fork MS      a child uses MS of CPU time
 //   test_waiter FILE exec MS      a thread that is not the main one becomes
 //                                 `mix` while the main one is blocked; before,
@@ -19,14 +21,17 @@
 //   test_waiter FILE locks N      "sleeper" and "spinner" take a lock N times
 //                                 each, sleep or spin with it, and so do
 //                                 "victim"s; FILE.holds tells who had it:
-//                                 "TID BEGIN_NS END_NS FUNCTION"
+//                                 "TID BEGIN_NS UNLOCK_NS UNLOCKED_NS
+//                                 FUNCTION"
 //   test_waiter FILE stop MS      a child stops itself for MS, then it sleeps
 //                                 for MS; the program waits for its end
 // Each thread writes a line into FILE before it ends, by the kernel's clocks of
-// threads: "NAME TID CPU_NS RUN_QUEUE_NS VOLUNTARY INVOLUNTARY NOW_NS", where
-// the last one is CLOCK_MONOTONIC, read before the others.
+// threads: "NAME TID CPU_NS RUN_QUEUE_NS VOLUNTARY INVOLUNTARY NOW_NS". NOW_NS
+// is CLOCK_MONOTONIC, read before the others. A main thread also writes a line
+// named "begin" as the first thing that it does.
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -41,9 +46,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <deque>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "tests/support/test_threads.h"
 
 namespace {
 
@@ -86,7 +94,7 @@ void BindToOneCpu() {
   sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
-// Near the end of a thread.
+// As the first or the last thing that a thread does.
 void Report(const char* name) {
   const long long now_ns = Now(CLOCK_MONOTONIC);
   long long run_queue_ns = 0;
@@ -123,13 +131,23 @@ void Mix(int64_t ms) {
   spinner.join();
 }
 
-void PingPong(int64_t count) {
+// Reads a byte of the standard input that nobody has written yet.
+void AwaitByte() {
+  char bytes[64];
+  pollfd input = {STDIN_FILENO, POLLIN, 0};
+  while (poll(&input, 1, 0) == 1 && read(input.fd, bytes, 64) > 0) {
+  }
+  if (read(input.fd, bytes, 1) != 1) abort();
+}
+
+void PingPong(int64_t count, bool is_paced) {
   int to[2], fro[2];
   if (pipe(to) != 0 || pipe(fro) != 0) abort();
   BindToOneCpu();
   std::thread ping = Start("ping", [=] {
     char c = 0;
     for (int64_t i = 0; i < count; ++i) {
+      if (is_paced && i % 2'000 == 0) AwaitByte();
       if (write(to[1], &c, 1) != 1 || read(fro[0], &c, 1) != 1) abort();
     }
   });
@@ -221,7 +239,8 @@ struct Held {
   struct Hold {
     long tid;
     int64_t begin_ns;
-    int64_t end_ns;
+    int64_t unlock_ns;  // it gives the lock back between these two
+    int64_t unlocked_ns;
     const char* function;
   };
 
@@ -231,14 +250,15 @@ struct Held {
     pthread_mutex_lock(&mutex);
     const int64_t begin_ns = Now(CLOCK_MONOTONIC);
     work();
-    holds.push_back(
-        {syscall(SYS_gettid), begin_ns, Now(CLOCK_MONOTONIC), function});
+    Hold& hold = holds.emplace_back(syscall(SYS_gettid), begin_ns,
+                                    Now(CLOCK_MONOTONIC), 0, function);
     pthread_mutex_unlock(&mutex);
+    hold.unlocked_ns = Now(CLOCK_MONOTONIC);
     asm volatile("");  // no tail call: the function stays on the stack
   }
 
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  std::vector<Hold> holds;
+  std::deque<Hold> holds;  // a hold stays where it is
 };
 
 __attribute__((noinline)) void HoldAsleep(Held& held, int64_t ms) {
@@ -279,9 +299,10 @@ void Locks(int64_t count) {
   for (std::thread& victim : victims) victim.join();
   FILE* const file = fopen((std::string(g_file) + ".holds").c_str(), "w");
   for (const Held::Hold& hold : held.holds) {
-    fprintf(file, "%ld %lld %lld %s\n", hold.tid,
+    fprintf(file, "%ld %lld %lld %lld %s\n", hold.tid,
             static_cast<long long>(hold.begin_ns),
-            static_cast<long long>(hold.end_ns), hold.function);
+            static_cast<long long>(hold.unlock_ns),
+            static_cast<long long>(hold.unlocked_ns), hold.function);
   }
   fclose(file);
 }
@@ -293,6 +314,8 @@ void Stop(int64_t ms) {
     SleepNs(ms * kNsPerMs);
     _exit(0);
   }
+  siginfo_t info;  // an earlier SIGCONT would have no effect
+  if (waitid(P_PID, child, &info, WSTOPPED | WNOWAIT) != 0) abort();
   SleepNs(ms * kNsPerMs);
   kill(child, SIGCONT);
   if (waitpid(child, nullptr, 0) != child) abort();
@@ -308,7 +331,8 @@ void Stop(int64_t ms) {
 
 int Run(const std::string& mode, int64_t count) {
   if (mode == "mix") Mix(count);
-  if (mode == "pingpong") PingPong(count);
+  if (mode == "pingpong") PingPong(count, /*is_paced=*/false);
+  if (mode == "paced") PingPong(count, /*is_paced=*/true);
   if (mode == "kill") Kill(count);
   if (mode == "waits") Waits(count);
   if (mode == "locks") Locks(count);
@@ -347,11 +371,13 @@ int Run(const std::string& mode, int64_t count) {
     _exit(0);
   }
   if (mode == "leave") {
-    if (fork() == 0) {
+    const pid_t child = fork();
+    if (child == 0) {
       SleepNs(count * kNsPerMs);
       _exit(0);
     }
-    SleepNs(100 * kNsPerMs);  // the child sleeps by now
+    if (!kymo::AwaitState(child, 'S')) abort();
+    SleepNs(100 * kNsPerMs);
   }
   Report("main");
   return 0;
@@ -363,5 +389,6 @@ int main(int argc, char** argv) {
   if (argc != 4) return 2;
   g_program = argv[0];
   g_file = argv[1];
+  Report("begin");
   return Run(argv[2], atoll(argv[3]));
 }

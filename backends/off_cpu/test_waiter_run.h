@@ -2,6 +2,7 @@
 #ifndef KYMO_BACKENDS_OFF_CPU_TEST_WAITER_RUN_H_
 #define KYMO_BACKENDS_OFF_CPU_TEST_WAITER_RUN_H_
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,16 +15,21 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "backends/off_cpu/off_cpu_session.h"
+#include "backends/off_cpu/schedstat.h"
 #include "backends/sampling/perf_events.h"
 #include "profiler/base/clock.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/model/trace_shard.h"
+#include "tests/support/test_threads.h"
 
 namespace kymo {
 
@@ -37,6 +43,12 @@ struct Truth {
     int64_t voluntary = 0;
     int64_t involuntary = 0;
     int64_t run_queue_ns = 0;
+
+    Counts Since(const Counts& before) const {
+      return {cpu_ns - before.cpu_ns, voluntary - before.voluntary,
+              involuntary - before.involuntary,
+              run_queue_ns - before.run_queue_ns};
+    }
 
     static Counts OfThisThread() {
       timespec cpu;
@@ -52,11 +64,12 @@ struct Truth {
 
   std::string name;
   int64_t tid = 0;
-  int64_t cpu_ns = 0;
-  int64_t run_queue_ns = 0;
-  int64_t voluntary = 0;
-  int64_t involuntary = 0;
-  int64_t told_ns = 0;  // MonotonicNs() when it said so
+  // Of the program's main thread since before its exec. While it becomes the
+  // program, records of it begin.
+  Counts counts;
+  Counts since_main;    // the same without what it did before main()
+  int64_t told_ns = 0;  // MonotonicNs() just before it said so
+  int64_t gone_ns = 0;  // and when it was not there any more
 };
 
 class TestWaiterRun : public ::testing::Test {
@@ -75,17 +88,6 @@ class TestWaiterRun : public ::testing::Test {
     return off_cpu::NewOffCpuSession(source_);
   }
 
-  // What the host of a virtual machine took from its CPUs since it started.
-  // Then a thread is on a CPU for the records, and not for its own clock.
-  static int64_t StolenNs() {
-    std::string cpu;
-    int64_t ticks[8] = {};  // the eighth: steal, of all CPUs
-    std::ifstream file("/proc/stat");
-    file >> cpu;
-    for (int64_t& state : ticks) file >> state;
-    return ticks[7] * (kNsPerSecond / sysconf(_SC_CLK_TCK));
-  }
-
   // Runs test_waiter to its end, as the command does.
   void Run(const std::string& mode, int64_t count, bool polls = true) {
     const std::string program = DataFile(program_);
@@ -101,8 +103,13 @@ class TestWaiterRun : public ::testing::Test {
         mmap(nullptr, sizeof(Truth::Counts), PROT_READ | PROT_WRITE,
              MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(before, MAP_FAILED);
+    // Its standard input: a byte after each poll.
+    int polled[2];
+    ASSERT_EQ(pipe2(polled, O_CLOEXEC), 0);
+    fcntl(polled[1], F_SETFL, O_NONBLOCK);
     pid_ = fork();
     if (pid_ == 0) {
+      dup2(polled[0], STDIN_FILENO);
       raise(SIGSTOP);
       if (shares_cpu_before_exec_) ShareCpu();
       *before = Truth::Counts::OfThisThread();
@@ -117,39 +124,63 @@ class TestWaiterRun : public ::testing::Test {
       _exit(127);
     }
     waitpid(pid_, &wait_status_, WUNTRACED);
+    at_start_ = *off_cpu::ReadSchedStat(pid_, pid_);
     const int64_t stolen_before_ns = StolenNs();
     const int64_t start_ns = MonotonicNs();
     const absl::Status started = session->Start(pid_);
     kill(pid_, SIGCONT);
     ASSERT_TRUE(started.ok()) << started;
+    std::map<int64_t, int64_t> gone_ns;
     while (waitpid(pid_, &wait_status_, WNOHANG) == 0) {
       usleep(5'000);
-      if (polls) session->Poll();
+      NoteThreads(gone_ns);
+      if (!polls) continue;
+      session->Poll();
+      (void)!write(polled[1], "", 1);  // it may be full
     }
-    end_ns_ = MonotonicNs();
-    wall_ns_ = end_ns_ - start_ns;
-    // The kernel tells whole ticks.
-    const int64_t stolen_after_ns = StolenNs();
-    if (stolen_after_ns > 0) {
-      stolen_ns_ = stolen_after_ns - stolen_before_ns +
-                   kNsPerSecond / sysconf(_SC_CLK_TCK);
-    }
+    NoteThreads(gone_ns);
+    wall_ns_ = MonotonicNs() - start_ns;
+    close(polled[0]);
+    close(polled[1]);
+    stolen_ns_ = StolenSince(stolen_before_ns);
     if (polls) session->Poll();
     ASSERT_TRUE(session->Stop().ok());
     ASSERT_TRUE(session->Collect(shard_).ok());
     std::ifstream truth(file);
-    for (Truth t; truth >> t.name >> t.tid >> t.cpu_ns >> t.run_queue_ns >>
-                  t.voluntary >> t.involuntary >> t.told_ns;) {
-      if (t.tid == pid_) {
-        t.cpu_ns -= before->cpu_ns;
-        t.voluntary -= before->voluntary;
-        t.involuntary -= before->involuntary;
-        t.run_queue_ns -= before->run_queue_ns;
+    Truth::Counts at_main;
+    for (Truth t; truth >> t.name >> t.tid >> t.counts.cpu_ns >>
+                  t.counts.run_queue_ns >> t.counts.voluntary >>
+                  t.counts.involuntary >> t.told_ns;) {
+      if (t.name == "begin") {
+        at_main = t.counts;
+        continue;
       }
+      t.since_main = t.counts;
+      if (t.tid == pid_) {
+        t.since_main = t.counts.Since(at_main);
+        t.counts = t.counts.Since(*before);
+      }
+      const auto gone = gone_ns.find(t.tid);
+      t.gone_ns = gone == gone_ns.end() ? start_ns + wall_ns_ : gone->second;
       truth_.push_back(t);
     }
-    run_queue_before_ns_ = before->run_queue_ns;
+    before_ = *before;
     munmap(before, sizeof(*before));
+  }
+
+  // For each of the program's threads 0, or a time at which it was gone.
+  void NoteThreads(std::map<int64_t, int64_t>& gone_ns) const {
+    const std::string folder = "/proc/" + std::to_string(pid_) + "/task";
+    std::error_code ended;
+    for (const auto& thread :
+         std::filesystem::directory_iterator(folder, ended)) {
+      gone_ns.emplace(atoll(thread.path().filename().c_str()), 0);
+    }
+    for (auto& [tid, time_ns] : gone_ns) {
+      if (time_ns == 0 && !off_cpu::ThreadExists(pid_, tid)) {
+        time_ns = MonotonicNs();
+      }
+    }
   }
 
   // Waits for its CPU while a child spins on the same one.
@@ -220,11 +251,13 @@ class TestWaiterRun : public ::testing::Test {
   std::string preload_;  // then the program gets the session's variables, too
   pid_t pid_ = 0;
   int wait_status_ = 0;
-  int64_t stolen_ns_ = 0;  // at most, while the program ran
-  int64_t end_ns_ = 0;     // the program had ended, by MonotonicNs()
+  // At most, while the program ran. Then a thread is on a CPU for the records,
+  // and not for its own clock.
+  int64_t stolen_ns_ = 0;
   int64_t wall_ns_ = 0;
   bool shares_cpu_before_exec_ = false;
-  int64_t run_queue_before_ns_ = 0;  // of the child, before its exec
+  off_cpu::SchedStat at_start_;  // of the child, stopped, before the session
+  Truth::Counts before_;         // of the child, just before its exec
   model::TraceShard shard_;
   std::vector<Truth> truth_;
 };
