@@ -4,12 +4,14 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,10 +20,10 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/host/host_backend.h"
 #include "backends/host/process_counters.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/periodic_thread.h"
+#include "tests/support/test_threads.h"
 
 namespace kymo::host {
 namespace {
@@ -58,15 +60,27 @@ size_t CountEntries(const char* folder) {
   return static_cast<size_t>(std::distance(begin(entries), end(entries)));
 }
 
-// A thread that was joined may stay in /proc for a moment.
-size_t CountThreads() {
-  size_t threads = CountEntries("/proc/self/task");
-  for (;;) {
-    SleepMs(20);
-    const size_t now = CountEntries("/proc/self/task");
-    if (now == threads) return threads;
-    threads = now;
-  }
+std::string FirstWordOf(const std::string& path) {
+  std::ifstream file(path);
+  std::string word;
+  file >> word;
+  return word;
+}
+
+// Until the thread of a session has begun and ended a reading.
+void AwaitReading() {
+  const std::string reader = "/proc/" + std::to_string(FindThread("kymo-host"));
+  const auto waits = [&] {
+    return FirstWordOf(reader + "/syscall") == std::to_string(SYS_futex);
+  };
+  const auto runs = [&] {
+    int64_t on_cpu_ns = 0, waited_ns = 0, count = 0;
+    std::ifstream(reader + "/schedstat") >> on_cpu_ns >> waited_ns >> count;
+    return count;
+  };
+  ASSERT_TRUE(Await(waits));
+  const int64_t before = runs();
+  ASSERT_TRUE(Await([&] { return runs() > before && waits(); }));
 }
 
 std::unique_ptr<ActivitySession> NewStarted(const HostSettings& settings) {
@@ -82,6 +96,9 @@ TEST(HostSessionTest, ReadsThisProcessWhileItRuns) {
   SleepMs(100);
   const size_t threads = CountThreads();
   EXPECT_GE(threads, 2);  // the session's own, too
+  // Those of earlier tests are gone.
+  EXPECT_TRUE(
+      Await([&] { return CountEntries("/proc/self/task") == threads; }));
   std::vector<int> files;
   for (int i = 0; i < 50; ++i) files.push_back(open("/dev/null", O_RDONLY));
   // 64 MiB that are touched: 16,384 faults of 4 KiB.
@@ -225,7 +242,11 @@ TEST(HostSessionTest, AForkInAReadingHangsNoCallOfTheChild) {
   // Who opens a FIFO to read it waits for somebody who writes.
   const std::string fifo = proc + "/stat";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  SleepMs(100);
+  const pid_t reader = FindThread("kymo-host");
+  ASSERT_NE(reader, 0);
+  const std::string call = "/proc/" + std::to_string(reader) + "/syscall";
+  ASSERT_TRUE(
+      Await([&] { return FirstWordOf(call) == std::to_string(SYS_openat); }));
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);
@@ -263,7 +284,14 @@ TEST(HostSessionTest, FollowsAChildThroughItsExec) {
   ASSERT_TRUE(session->Prepare(nullptr).ok());
   ASSERT_TRUE(session->Start(child).ok());
   ASSERT_EQ(write(gate[1], "x", 1), 1);
-  SleepMs(400);
+  const std::string folder = "/proc/" + std::to_string(child);
+  ASSERT_TRUE(Await([&] {
+    const std::string children =
+        folder + "/task/" + std::to_string(child) + "/children";
+    return FirstWordOf("/proc/" + FirstWordOf(children) + "/comm") == "sleep";
+  }));
+  // What a new process did before its first reading is not known.
+  for (int readings = 0; readings < 2; ++readings) AwaitReading();
   ASSERT_TRUE(session->Stop().ok());
   const model::TraceShard shard = CollectFrom(*session);
   close(gate[0]);
@@ -359,22 +387,9 @@ TEST(HostSessionTest, WithoutAThreadItDoesNotStart) {
 
 TEST(ProcessCountersTest, FoldersWithoutASizeAreCounted) {
   // As /proc/PID/fd before 6.2: its size is 0.
-  const size_t threads = CountThreads();
-  EXPECT_EQ(CountDescriptors("/proc/self/task"), threads);
+  EXPECT_TRUE(Await(
+      [] { return CountDescriptors("/proc/self/task") == CountThreads(); }));
   EXPECT_EQ(CountDescriptors("/nowhere"), std::nullopt);
-}
-
-TEST(HostBackendTest, IsRecordedOnRequestAndChecksItsSettings) {
-  const auto backend = NewHostBackend();
-  EXPECT_EQ(backend->info().name, "host");
-  EXPECT_TRUE(backend->info().on_request);
-  SessionOptions options;
-  EXPECT_TRUE(backend->Availability(options).ok());
-  options.settings["host_period_ms"] = "9";
-  EXPECT_EQ(std::string(backend->Availability(options).message()),
-            "host_period_ms is '9'; it takes a whole number of ms from 10 "
-            "to 60000");
-  EXPECT_FALSE(backend->NewSession(options).ok());
 }
 
 }  // namespace
