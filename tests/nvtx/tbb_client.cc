@@ -1,8 +1,11 @@
 // A oneTBB program that knows nothing of Kymo.
 //
-//   tbb_client         three loops and a reduction
+//   tbb_client         loops and a reduction, on more than one thread
 //   tbb_client tasks   a million tasks of 0.7 us, to see what telling costs
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <thread>
 #include <vector>
 
 #include "tbb/blocked_range.h"
@@ -15,7 +18,23 @@ namespace {
 
 using Range = tbb::blocked_range<size_t>;
 
+// A worker runs one of two bodies: each waits for the other one, if that comes
+// within 20 s.
+void LetAWorkerTakePart() {
+  std::atomic<int> arrived = 0;
+  tbb::parallel_for(
+      Range(0, 2, 1),
+      [&](const Range&) {
+        ++arrived;
+        for (int naps = 0; arrived < 2 && naps < 20'000; ++naps) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+      },
+      tbb::simple_partitioner());
+}
+
 double LoopsAndAReduction(std::vector<double>& values) {
+  LetAWorkerTakePart();
   for (int round = 0; round < 3; ++round) {
     tbb::parallel_for(size_t{0}, values.size(),
                       [&](size_t i) { values[i] += std::sin(i); });

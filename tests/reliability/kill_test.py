@@ -228,6 +228,8 @@ class KillTest(unittest.TestCase):
         # A folder of 4 MiB, in a file system name space of its own; without
         # root in a user name space, too.
         name_space = "-m" if os.getuid() == 0 else "-rm"
+        # Three times as many as the arena and the disk have room for.
+        least = 3 * (6 << 20) // BYTES_OF_A_RANGE
 
         def one_round(folder, chance):
             counters = Counters(folder)
@@ -239,7 +241,7 @@ class KillTest(unittest.TestCase):
             command = self.command(folder, ("--cpu_arena_mib=2", "--strict"))
             completed = subprocess.run(
                 ["unshare", name_space, "sh", "-c", script, "sh", *command,
-                 *self.victim(counters, chance, "exit",
+                 *self.victim(counters, chance, "exit", str(least),
                               delay_us=20000 + chance.randrange(20000))],
                 capture_output=True, timeout=60, check=False)
             says = completed.stderr.decode()

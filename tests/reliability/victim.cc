@@ -7,7 +7,8 @@
 // which records too, dies in the middle of a range, as DEATH says:
 //
 //   wait       does nothing: somebody kills it
-//   exit       leaves through _exit
+//   exit       leaves through _exit, but not before all threads together have
+//              finished ARGUMENT ranges
 //   abort      aborts
 //   segv       writes where nothing is
 //   exec       becomes another victim, which counts from FIRST + THREADS + 1 on
@@ -107,6 +108,15 @@ struct Arguments {
   _exit(8);
 }
 
+// What the threads have finished together.
+uint64_t Total(const SharedCounters& counters, const Arguments& arguments) {
+  uint64_t total = 0;
+  for (int i = 0; i <= arguments.threads; ++i) {
+    total += counters.finished[arguments.first + i].value;
+  }
+  return total;
+}
+
 int Run(const Arguments& arguments) {
   SharedCounters* const counters = MapCounters(arguments.counters);
   if (counters == nullptr || arguments.first + arguments.threads >= kCounts) {
@@ -123,7 +133,13 @@ int Run(const Arguments& arguments) {
   counters->pid.store(getpid(), std::memory_order_release);
   Count& finished = counters->finished[arguments.first + arguments.threads];
   RecordFunction open("open at the end");
-  while (arguments.death == "wait" || NowUs() < end_us) Work(finished);
+  const uint64_t least = arguments.death == "exit" && arguments.more != nullptr
+                             ? strtoull(arguments.more, nullptr, 10)
+                             : 0;
+  while (arguments.death == "wait" || NowUs() < end_us ||
+         Total(*counters, arguments) < least) {
+    Work(finished);
+  }
   Die(arguments, finished);
 }
 
