@@ -68,6 +68,15 @@ constexpr std::string_view kGilFunctions[] = {"take_gil",
                                               "PyEval_ReleaseThread",
                                               "PyGILState_Ensure"};
 constexpr std::string_view kInterpreter = "_PyEval_EvalFrameDefault";
+// Where stacks have the functions of Python, these stand in its place. Their
+// module is their file.
+bool IsOfPython(const model::Frame& frame) {
+  return frame.module != model::kEmptyName && frame.module == frame.file;
+}
+bool IsInterpreter(std::string_view module) {
+  const std::string_view name = module.substr(module.rfind('/') + 1);
+  return name.starts_with("python") || name.starts_with("libpython");
+}
 // take_gil is no symbol of a stripped Python.
 constexpr int kMostFramesToGil = 3;
 
@@ -94,6 +103,9 @@ bool IsGil(const model::TraceShard& shard, model::StackId stack) {
   for (int i = 0; i < kMostFramesToGil && stack != model::kEmptyStack;
        ++i, stack = shard.stacks.parent(stack)) {
     const model::Frame& frame = frame_of(stack);
+    if (i == 1 && IsOfPython(frame)) {
+      return IsInterpreter(shard.strings.Get(python));
+    }
     if (frame.module != python) return false;
     const std::string_view function = shard.strings.Get(frame.function);
     if (std::ranges::count(kGilFunctions, function) > 0) return true;
@@ -102,24 +114,39 @@ bool IsGil(const model::TraceShard& shard, model::StackId stack) {
   return false;
 }
 
-std::optional<WaitKind> KindOfStack(const model::TraceShard& shard,
-                                    model::StackId stack) {
+struct KindAndLock {
+  std::optional<WaitKind> kind;
+  // The object is a word inside of a read-write lock, not the lock: the stack
+  // is that of the futex call, not of the lock's function.
+  bool is_in_rwlock = false;
+};
+
+KindAndLock KindOfStack(const model::TraceShard& shard, model::StackId stack) {
+  const model::StackId innermost = stack;
   int frames = 0;
   bool is_of_tasks = false;
   for (; stack != model::kEmptyStack && frames < kMostFrames;
        stack = shard.stacks.parent(stack)) {
     const model::Frame& frame = shard.stacks.frame(shard.stacks.leaf(stack));
     if (frame.is_kernel) continue;
-    const auto kind = KindOfFunction(shard.strings.Get(frame.function));
-    if (kind) return kind;
+    const std::string_view function = shard.strings.Get(frame.function);
+    if (const auto kind = KindOfFunction(function)) {
+      return {kind, stack != innermost &&
+                        function.find("rwlock_") != std::string_view::npos};
+    }
     const std::string_view module = shard.strings.Get(frame.module);
     is_of_tasks |= std::ranges::any_of(kTaskLibraries, [&](auto library) {
       return module.find(library) != std::string_view::npos;
     });
     ++frames;
   }
-  return is_of_tasks ? std::optional(WaitKind::kCondition) : std::nullopt;
+  if (is_of_tasks) return {WaitKind::kCondition};
+  return {};
 }
+
+// The C library's locks begin at multiples of 8. Their readers wait for the
+// word 8 bytes behind that, and their writers for the next one.
+uint64_t RwLockOf(uint64_t futex) { return futex - (futex % 8 == 0 ? 8 : 12); }
 
 // Whether the stack ends in a system call that the program made itself. Then
 // the words behind its futex are not those of the C library's locks.
@@ -158,7 +185,7 @@ std::optional<WaitKind> KindOfFunction(std::string_view function) {
 void TellLocksFromConditions(model::TraceShard& shard,
                              model::ThreadStates& states) {
   struct Told {
-    std::optional<WaitKind> kind;
+    KindAndLock kind;
     bool is_gil = false;
     bool has_holder = true;
   };
@@ -172,7 +199,10 @@ void TellLocksFromConditions(model::TraceShard& shard,
       at->second = {KindOfStack(shard, wait.stack), IsGil(shard, wait.stack),
                     !MadeItsOwnCall(shard, wait.stack)};
     }
-    wait.kind = at->second.kind.value_or(wait.kind);
+    wait.kind = at->second.kind.kind.value_or(wait.kind);
+    if (at->second.kind.is_in_rwlock && wait.object != 0) {
+      wait.object = RwLockOf(wait.object);
+    }
     if constexpr (requires { wait.holder; }) {
       if (!at->second.has_holder) {
         wait.holder = model::kNoTrack;

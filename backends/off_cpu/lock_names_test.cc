@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace kymo::off_cpu {
 namespace {
@@ -141,6 +142,61 @@ TEST_F(LockNamesTest, PythonsInterpreterLockHasItsName) {
   EXPECT_EQ(ObjectOf({"_PyEval_EvalFrameDefault", "python3.11+0x4f92c0",
                       "pthread_cond_timedwait", "__futex_wait"}),
             "GIL");
+}
+
+// As a sample or a look has it, and as a hook does, which knows the lock.
+TEST_F(LockNamesTest, WordsOfAReadWriteLockAreTheLock) {
+  const auto stack_of = [&](std::initializer_list<const char*> functions) {
+    model::StackId stack = model::kEmptyStack;
+    for (const char* const function : functions) {
+      stack = shard_.stacks.Push(
+          stack, shard_.stacks.AddFrame(
+                     {.function = shard_.strings.Intern(function)}));
+    }
+    return stack;
+  };
+  const auto futex = stack_of({"main", "___pthread_rwlock_rdlock", "futex"});
+  const auto hook = stack_of({"main", "___pthread_rwlock_rdlock"});
+  const auto mutex = stack_of({"main", "___pthread_mutex_lock", "futex"});
+  model::ThreadStates states;
+  for (const auto& [stack, object] :
+       {std::pair(futex, 88u), {futex, 92u}, {hook, 80u}, {mutex, 80u}}) {
+    states.waits.push_back(
+        {.kind = WaitKind::kLock, .stack = stack, .object = object});
+    states.short_waits.push_back(
+        {.kind = WaitKind::kLock, .stack = stack, .object = object});
+  }
+  TellLocksFromConditions(shard_, states);
+  for (const model::Wait& wait : states.waits) EXPECT_EQ(wait.object, 80u);
+  for (const auto& sum : states.short_waits) EXPECT_EQ(sum.object, 80u);
+}
+
+// Samples have the functions of Python in the place of the interpreter's.
+TEST_F(LockNamesTest, ThreadsOfPythonWaitForItsLock) {
+  const auto object_of = [&](const char* caller, const char* module) {
+    const auto file = shard_.strings.Intern("/src/pool.py");
+    const auto push = [&](model::StackId parent, const char* function,
+                          model::NameId of) {
+      return shard_.stacks.Push(
+          parent,
+          shard_.stacks.AddFrame({.function = shard_.strings.Intern(function),
+                                  .file = of == file ? file : model::kEmptyName,
+                                  .module = of}));
+    };
+    auto stack = push(model::kEmptyStack, "spin (pool.py:6)", file);
+    stack = push(stack, caller, shard_.strings.Intern(module));
+    stack = push(stack, "pthread_cond_timedwait",
+                 shard_.strings.Intern("/lib/libc.so.6"));
+    model::ThreadStates states;
+    states.waits.push_back({.kind = WaitKind::kCondition, .stack = stack});
+    TellLocksFromConditions(shard_, states);
+    return std::string(shard_.strings.Get(states.waits[0].object_name));
+  };
+  EXPECT_EQ(object_of("python3.11+0x4f92c0", "/usr/bin/python3.11"), "GIL");
+  EXPECT_EQ(object_of("libpython3.13.so.1.0+0x4f92c0",
+                      "/usr/lib/libpython3.13.so.1.0"),
+            "GIL");
+  EXPECT_EQ(object_of("extension_wait", "/home/python/extension.so"), "");
 }
 
 TEST_F(LockNamesTest, OtherLocksOfPythonProgramsStayNameless) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "profiler/base/clock.h"
 #include "profiler/model/loss_ledger.h"
@@ -195,11 +196,22 @@ void WaitLog::OnCall(const CallTime& call,
 
 void WaitLog::Keep(const KeptWait& wait) {
   const auto duration_ns = static_cast<DurationNs>(wait.end_ns - wait.begin_ns);
-  if (wait.is_open || (duration_ns >= limits_.min_wait_ns &&
-                       waits_.size() < limits_.most_waits)) {
+  const bool is_short = duration_ns < limits_.min_wait_ns;
+  if (wait.is_open || (!is_short && waits_.size() < limits_.most_waits)) {
     waits_.push_back(wait);
+  } else if (is_short && keeps_short_waits_) {
+    short_waits_.push_back(wait);
+    if (short_waits_.size() > limits_.most_short_waits) SumShortWaits();
   } else {
     AddToSum(wait.thread, wait.cause, duration_ns);
+  }
+}
+
+void WaitLog::SumShortWaits() {
+  keeps_short_waits_ = false;
+  for (const KeptWait& wait : std::exchange(short_waits_, {})) {
+    AddToSum(wait.thread, wait.cause,
+             static_cast<DurationNs>(wait.end_ns - wait.begin_ns));
   }
 }
 
@@ -223,7 +235,8 @@ void WaitLog::Collect(
     model::ThreadStates& states) {
   for (auto& [tid, held] : held_) Release(held, held.begin(), held.end());
   held_.clear();
-  states.min_wait_ns = limits_.min_wait_ns;
+  states.min_wait_ns = keeps_short_waits_ ? 0 : limits_.min_wait_ns;
+  waits_.insert(waits_.end(), short_waits_.begin(), short_waits_.end());
   uint64_t without_stack = 0;
   const auto note = [&](const WaitCause& cause, uint64_t count) {
     if (cause.kind == WaitKind::kUnknown) without_stack += count;

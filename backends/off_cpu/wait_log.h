@@ -9,10 +9,10 @@
 //
 // What was seen belongs to the wait of its thread that has its time. Waits that
 // are long enough are kept, with 88 bytes each, as far as there is room. Each
-// wait that goes on at the end is kept, too. All others are summed by thread
-// and cause, without the other threads that had to do with them. If the sums
-// get too many, new ones forget stack and object. So each wait counts, and
-// memory is bounded.
+// wait that goes on at the end is kept, too. Shorter waits are kept if a
+// recording has few of them. All others are summed by thread and cause, without
+// the other threads that had to do with them. If the sums get too many, new
+// ones forget stack and object. So each wait counts, and memory is bounded.
 //
 // Threads: none. Times are CLOCK_MONOTONIC.
 #ifndef KYMO_BACKENDS_OFF_CPU_WAIT_LOG_H_
@@ -78,6 +78,7 @@ struct WakeOfWait {
 struct WaitLimits {
   DurationNs min_wait_ns = kNsPerMs;
   size_t most_waits = 1'000'000;
+  size_t most_short_waits = 20'000;  // if there are more, all are summed
   size_t most_sums = 100'000;
   size_t most_names = 100'000;
   size_t most_name_bytes = size_t{16} << 20;  // of all together
@@ -172,12 +173,13 @@ class WaitLog {
   // Releases waits of all threads that were held long enough, now and then.
   void ReleaseOld(uint64_t time_ns);
   void Keep(const KeptWait& wait);
+  void SumShortWaits();
   // Sockets and pipes have a number each: without it.
   model::NameId NameInSums(model::NameId name);
   void AddToSum(const ThreadKey& thread, const WaitCause& cause,
                 DurationNs duration_ns);
 
-  const WaitLimits limits_;
+  WaitLimits limits_;
   model::StringTable names_;
   size_t name_bytes_ = 0;
   uint64_t names_forgotten_ = 0;
@@ -196,6 +198,8 @@ class WaitLog {
   uint64_t next_release_ns_ = 0;
   uint64_t not_held_ = 0;  // there were too many
   std::vector<KeptWait> waits_;
+  bool keeps_short_waits_ = limits_.most_short_waits > 0;
+  std::vector<KeptWait> short_waits_;
   std::map<SumKey, Sum> sums_;
 };
 

@@ -11,8 +11,11 @@ namespace {
 
 using model::WaitKind;
 
-constexpr WaitLimits kLimits = {
-    .min_wait_ns = 100, .most_waits = 3, .most_sums = 2, .most_names = 3};
+constexpr WaitLimits kLimits = {.min_wait_ns = 100,
+                                .most_waits = 3,
+                                .most_short_waits = 0,
+                                .most_sums = 2,
+                                .most_names = 3};
 constexpr ThreadKey kThread = {7, 8};
 
 class WaitLogTest : public ::testing::Test {
@@ -131,6 +134,30 @@ TEST_F(WaitLogTest, OpenWaitsAreKeptHoweverShortAndMany) {
   EXPECT_TRUE(states.short_waits.empty());
 }
 
+TEST_F(WaitLogTest, AFewShortWaitsAreKept) {
+  for (const uint64_t count : {2, 3}) {
+    WaitLimits limits = kLimits;
+    limits.most_short_waits = 2;
+    log_ = WaitLog(limits);
+    for (uint64_t i = 0; i < count; ++i) Wait(1000 * i, 1000 * i + 10 + i);
+    Wait(5000, 5200);
+    const model::ThreadStates states = Collect();
+    if (count == 2) {
+      EXPECT_EQ(states.min_wait_ns, 0);
+      ASSERT_EQ(states.waits.size(), 3u);
+      EXPECT_EQ(states.waits[1].duration_ns, 11);
+      EXPECT_TRUE(states.short_waits.empty());
+    } else {
+      EXPECT_EQ(states.min_wait_ns, 100);
+      ASSERT_EQ(states.waits.size(), 1u);
+      ASSERT_EQ(states.short_waits.size(), 1u);
+      EXPECT_EQ(states.short_waits[0].count, 3u);
+      EXPECT_EQ(states.short_waits[0].duration_ns, 10 + 11 + 12);
+      EXPECT_EQ(states.short_waits[0].longest_ns, 12);
+    }
+  }
+}
+
 // Three are kept, and two sums: the others lose their stack, but still count.
 TEST_F(WaitLogTest, WaitsBeyondTheLimitsAreSummed) {
   for (uint64_t i = 0; i < 10; ++i) {
@@ -180,7 +207,7 @@ TEST_F(WaitLogTest, NamesTakeBoundedMemoryAndAreCounted) {
 
 // A server has a new one for each request.
 TEST_F(WaitLogTest, SumsDoNotTellSocketsApart) {
-  WaitLog log;
+  WaitLog log({.most_short_waits = 0});
   for (const char* const name : {"socket:[1]", "socket:[2]"}) {
     log.OnCause(8, 10,
                 {.kind = WaitKind::kNetwork, .object_name = log.Name(name)});

@@ -1,5 +1,6 @@
 #include "profiler/analysis/wait_names.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -19,6 +20,20 @@ constexpr int kMostNameless = 4;
 // "redis-server+0x64da0".
 bool HasNoName(std::string_view function) {
   return function.empty() || function.find("+0x") != std::string_view::npos;
+}
+
+// Of the C library, which a program may have in its own file, and of what C++'s
+// headers put there. Two underscores are reserved for them. Compilers call parts
+// of a function so, too.
+bool IsOfRuntime(std::string_view function) {
+  if (function.find("omp_outlined") != std::string_view::npos) return false;
+  constexpr std::string_view kBegins[] = {"__", "pthread_", "sem_", "futex_"};
+  constexpr std::string_view kNames[] = {"clock_nanosleep", "nanosleep",
+                                         "sleep", "syscall", "usleep"};
+  return std::ranges::any_of(
+             kBegins,
+             [&](auto begin) { return function.starts_with(begin); }) ||
+         std::ranges::count(kNames, function) > 0;
 }
 
 }  // namespace
@@ -44,7 +59,16 @@ std::string WaitPlaces::Of(StackId stack) {
   // A thread of the kernel has no other functions.
   if (of_user == model::kEmptyStack) of_user = stack;
   if (of_user == model::kEmptyStack) return "[no stack]";
-  return InnermostFunction(trace_, NamedCaller(frames_.OwnCaller(of_user)));
+  const model::StackTable& stacks = trace_.stacks();
+  const StackId own = frames_.OwnCaller(of_user);
+  StackId place = own;
+  while (IsOfRuntime(trace_.Name(stacks.frame(stacks.leaf(place)).function))) {
+    place = stacks.parent(place);
+    if (place == model::kEmptyStack) break;
+    place = frames_.OwnCaller(place);
+  }
+  return InnermostFunction(
+      trace_, NamedCaller(place == model::kEmptyStack ? own : place));
 }
 
 StackId WaitPlaces::NamedCaller(StackId place) const {

@@ -36,6 +36,36 @@ TEST(WaitNamesTest, ThePlaceIsInTheProgram) {
   EXPECT_EQ(places.Of(model::kEmptyStack), "[no stack]");
 }
 
+// Of a static program, and of what C++'s headers put into any program.
+TEST(WaitNamesTest, ThePlaceIsNotOfTheRuntimeInTheProgramsFile) {
+  TestTrace t;
+  const auto stack_of = [&](std::initializer_list<const char*> functions) {
+    model::StackId stack = model::kEmptyStack;
+    for (const char* const function : functions) {
+      stack = t.data().stacks.Push(
+          stack, t.data().stacks.AddFrame({.function = t.Intern(function),
+                                           .module = t.Intern("/bin/static")}));
+    }
+    return stack;
+  };
+  const auto lock =
+      stack_of({"main", "Want", "__pthread_mutex_lock", "__lll_lock_wait"});
+  const auto sleep = stack_of({"main", "usleep", "__clock_nanosleep"});
+  const auto shared = stack_of({"Read()", "std::shared_mutex::lock_shared()",
+                                "__glibcxx_rwlock_rdlock"});
+  const auto yield = stack_of({"Spin()", "std::__detail::__thread_yield()"});
+  const auto part = stack_of({"main", "__omp_outlined__", "__read"});
+  const auto none = stack_of({"__libc_start_main", "__poll"});
+  const model::Trace trace = std::move(t).Build();
+  WaitPlaces places(trace);
+  EXPECT_EQ(places.Of(lock), "Want");
+  EXPECT_EQ(places.Of(sleep), "main");
+  EXPECT_EQ(places.Of(shared), "Read()");
+  EXPECT_EQ(places.Of(yield), "Spin()");
+  EXPECT_EQ(places.Of(part), "__omp_outlined__");
+  EXPECT_EQ(places.Of(none), "__poll");
+}
+
 // As of Debian's programs, which have names of exported functions only.
 TEST(WaitNamesTest, AFunctionWithoutANameIsItsCallers) {
   TestTrace t;

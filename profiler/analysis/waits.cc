@@ -361,14 +361,37 @@ std::vector<RangeSplit> SplitRanges(const Trace& trace) {
   return Splitter(trace).Run();
 }
 
+namespace {
+
+// By track: which part of its waits a thread was blocked. In the rest it was
+// runnable. Where nobody saw when waits ended, only the thread's times know.
+std::vector<double> BlockedParts(const Trace& trace) {
+  std::vector<DurationNs> waited_ns(trace.tracks().size());
+  ForEachWait(trace, [&](const auto& wait, bool) {
+    waited_ns[wait.track] += BlockedOf(wait);
+  });
+  std::vector<double> parts(waited_ns.size(), 1);
+  for (const model::ThreadTimes& times : trace.thread_states()->threads) {
+    const auto waited = static_cast<double>(waited_ns[times.track]);
+    const auto blocked = static_cast<double>(times.blocked_ns());
+    if (waited > blocked && times.wall_ns > 0) {
+      parts[times.track] = blocked / waited;
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
 WaitSummary SummarizeWaits(const Trace& trace) {
   WaitSummary summary;
+  if (trace.thread_states() == nullptr) return summary;
+  const std::vector<double> parts = BlockedParts(trace);
   ForEachWait(trace, [&](const auto& wait, bool is_idle) {
-    if (is_idle) {
-      summary.idle_ns += wait.duration_ns;
-    } else {
-      summary.blocked_ns[static_cast<size_t>(wait.kind)] += BlockedOf(wait);
-    }
+    (is_idle ? summary.idle_ns
+             : summary.blocked_ns[static_cast<size_t>(wait.kind)]) +=
+        static_cast<DurationNs>(static_cast<double>(BlockedOf(wait)) *
+                                parts[wait.track]);
   });
   return summary;
 }

@@ -128,8 +128,11 @@ struct RangeSplit {
 // that waited longest are first; ties by name.
 std::vector<RangeSplit> SplitRanges(const model::Trace& trace);
 
+// Of all threads together, without the time in which they were runnable. Where
+// nobody saw when waits of a thread ended, all of them are shorter by the part
+// of which only the thread's times know.
 struct WaitSummary {
-  DurationNs idle_ns = 0;      // runnable time included
+  DurationNs idle_ns = 0;
   TimeByKind blocked_ns = {};  // what was not idle, by kind
 };
 WaitSummary SummarizeWaits(const model::Trace& trace);

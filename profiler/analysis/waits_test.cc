@@ -189,6 +189,21 @@ TEST(WaitsTest, ThreadsOfGosSchedulerAreIdle) {
   EXPECT_EQ(SummarizeWaits(trace).idle_ns, 10 + 11 + 12);
 }
 
+// The thread was runnable for 40 of 100, and nobody saw when waits ended.
+TEST(WaitsTest, KindsAreNoMoreThanTheBlockedTime) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 7, "main");
+  t.SetThreadTimes(
+      {{.track = main, .wall_ns = 120, .on_cpu_ns = 20, .runnable_ns = 40}});
+  t.AddWait(At(main, WaitKind::kLock, 0, 75));
+  t.AddShortWaits(
+      {.track = main, .kind = WaitKind::kSleep, .count = 5, .duration_ns = 25});
+  TimeByKind expected = {};
+  expected[static_cast<size_t>(WaitKind::kLock)] = 45;
+  expected[static_cast<size_t>(WaitKind::kSleep)] = 15;
+  EXPECT_EQ(SummarizeWaits(std::move(t).Build()).blocked_ns, expected);
+}
+
 // Until it was woken, where somebody saw that.
 TEST(WaitsTest, AThreadThatIsRunnableIsNotBlocked) {
   TestTrace t;

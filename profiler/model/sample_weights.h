@@ -14,7 +14,10 @@
 #include <cstdint>
 
 #include "profiler/model/records.h"
+#include "profiler/model/stack_table.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/model/trace.h"
+#include "profiler/model/waits.h"
 
 namespace kymo::model {
 
@@ -34,6 +37,20 @@ void ForEachSampleWeight(const Trace& trace, const Add& add) {
 inline uint64_t SummedSamples(const Trace& trace) {
   uint64_t count = 0;
   for (const SampleSum& sum : trace.sample_sums()) count += sum.count;
+  return count;
+}
+
+// How many stacks of samples and of waits there are. Those of both are unwound
+// in one way, so what was lost of stacks is a part of all of them.
+inline uint64_t CountUnwoundStacks(const Trace& trace) {
+  uint64_t count = trace.samples().size() + SummedSamples(trace);
+  if (trace.thread_states() == nullptr) return count;
+  for (const Wait& wait : trace.thread_states()->waits) {
+    count += wait.stack != kEmptyStack ? 1 : 0;
+  }
+  for (const WaitSum& sum : trace.thread_states()->short_waits) {
+    count += sum.stack != kEmptyStack ? sum.count : 0;
+  }
   return count;
 }
 

@@ -202,9 +202,10 @@ bool IsShareOfSamples(Loss loss) {
   }
 }
 
-// The stacks of samples, allocations and operations: each may be truncated.
+// The stacks of samples, waits, allocations and operations: each may be
+// truncated.
 uint64_t StackCount(const model::Trace& trace) {
-  uint64_t count = trace.samples().size() + model::SummedSamples(trace);
+  uint64_t count = model::CountUnwoundStacks(trace);
   for (const model::MemoryRecord& record : trace.memory()) {
     count += record.stack != model::kEmptyStack ? 1 : 0;
   }
@@ -273,7 +274,7 @@ std::vector<std::string> LossesThatMatter(const model::Trace& trace) {
       const uint64_t all =
           loss == Loss::kStacksTruncated ? StackCount(trace)
           : loss == Loss::kStacksIncomplete || loss == Loss::kStacksBeyondLimit
-              ? samples
+              ? model::CountUnwoundStacks(trace)
               : samples + count;
       const double share = static_cast<double>(count) /
                            static_cast<double>(std::max(all, count));
@@ -318,6 +319,7 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
                                           .row_limit = options.rows}));
     out += "\n" + report::FormatFittedTable(RangesTable(tables, shown), fit) +
            AndMore(tables.ranges.size(), shown.size());
+    if (!tables.range_waits.empty()) out += ShortWaitsLine(trace);
   }
   if (!tables.functions.rows.empty()) {
     KYMO_ASSIGN_OR_RETURN(

@@ -378,6 +378,29 @@ TEST(FirstScreenTest, SaysWhatThreadsWaitedForAndWhere) {
   EXPECT_THAT(lines[12], StartsWith("Thread"));
 }
 
+// Nobody knows in which range they were.
+TEST(FirstScreenTest, ManyShortWaitsAreSaidToBeInTheTimeOfRanges) {
+  for (const DurationNs short_ns : {4'000'000, 6'000'000}) {
+    TestTrace t = WithWaits();
+    t.AddRange(0, "step", 0, 1'000'000'000);
+    for (const model::TrackIndex track : {0, 1}) {  // the other has no ranges
+      t.AddShortWaits({.track = track,
+                       .kind = model::WaitKind::kSleep,
+                       .count = 10,
+                       .duration_ns = short_ns * 3});
+    }
+    ScreenTables tables;
+    tables.ranges = {{.key = "step", .count = 1}};
+    tables.range_waits = {{.name = "step", .count = 1}};
+    const std::vector<std::string> lines =
+        Lines(Screen(tables, {.width = 200}, std::move(t)));
+    const std::string line =
+        "The CPU time of ranges has up to 18.000ms of short waits in it: there "
+        "were too many to keep each";
+    EXPECT_EQ(std::ranges::count(lines, line), short_ns == 6'000'000);
+  }
+}
+
 TEST(FirstScreenTest, RangesSayForHowLongTheyWaited) {
   ScreenTables tables;
   tables.ranges = {{.key = "step", .count = 2}, {.key = "f", .count = 2}};

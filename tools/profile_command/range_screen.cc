@@ -6,8 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "profiler/analysis/waits.h"
 #include "profiler/base/time.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/text/text_cells.h"
 #include "profiler/text/visible_text.h"
 
@@ -22,6 +24,28 @@ using report::FormatTime;
 
 std::string ScreenShare(double part, double total) {
   return total == 0 ? "-" : FormatShare(part, total);
+}
+
+std::string ShortWaitsLine(const model::Trace& trace) {
+  constexpr DurationNs kLeastPart = 20;
+  const model::ThreadStates* const states = trace.thread_states();
+  if (states == nullptr) return "";
+  const auto has_ranges = [&](model::TrackIndex track) {
+    return trace.track_begin(track) < trace.track_end(track);
+  };
+  DurationNs short_ns = 0;
+  DurationNs on_cpu_ns = 0;
+  for (const model::WaitSum& sum : states->short_waits) {
+    if (has_ranges(sum.track)) short_ns += sum.duration_ns;
+  }
+  for (const model::ThreadTimes& times : states->threads) {
+    if (has_ranges(times.track)) on_cpu_ns += times.on_cpu_ns;
+  }
+  if (short_ns == 0 || short_ns < on_cpu_ns / kLeastPart) return "";
+  return absl::StrCat(
+      "The CPU time of ranges has up to ",
+      FormatTime(static_cast<double>(short_ns) / kNsPerUs, ""),
+      " of short waits in it: there were too many to keep each\n");
 }
 
 FittedTable RangesTable(const ScreenTables& tables,

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/model/trace.h"
 #include "profiler/report/fitted_table.h"
 #include "profiler/report/table.h"
 #include "tools/profile_command/first_screen.h"
@@ -22,6 +23,10 @@ namespace kymo::tools {
 report::FittedTable RangesTable(
     const ScreenTables& tables,
     const std::vector<const report::TableRow*>& shown);
+
+// A line about short waits, if they are a notable part of what the table calls
+// CPU time. Else empty.
+std::string ShortWaitsLine(const model::Trace& trace);
 
 // "12.50%"; "-" of nothing, where PyTorch's tables say NaN.
 std::string ScreenShare(double part, double total);

@@ -14,10 +14,17 @@
 #include "profiler/unwind/capture_stack.h"
 #include "profiler/unwind/loaded_code.h"
 
+// ThreadSanitizer's, which no other program has.
+extern "C" __attribute__((weak)) void __tsan_init();
+
 namespace kymo::off_cpu {
 namespace {
 
 constexpr uint32_t kProbes = 16;
+
+// It would not see the locks that hooks take, and call the program's accesses
+// races.
+bool HasThreadSanitizer() noexcept { return __tsan_init != nullptr; }
 
 // The ring, or null if the file cannot be read or is not what we expect. The
 // system calls are not libc's functions, since programs replace these.
@@ -130,7 +137,7 @@ void JoinWaitRing() noexcept {
   const int saved_errno = errno;
   const char* const path = getenv(kWaitRingVariable);
   // With a lock in the loader, a hook inside of it might wait for itself.
-  if (path != nullptr && watch.ring == nullptr &&
+  if (path != nullptr && watch.ring == nullptr && !HasThreadSanitizer() &&
       unwind::FindsLoadedCodeWithoutLock()) {
     watch.ring = MapRing(path);
     if (watch.ring != nullptr && !HasFilterOfItsOwn(*watch.ring) &&

@@ -46,7 +46,7 @@ constexpr Doubt kDoubts[] = {
      "Sample less often with --sampling_hz"},
     {Loss::kSamplesNotDelivered, Samples, "CPU times of functions",
      "Sample less often with --sampling_hz, or on a machine with less work"},
-    {Loss::kStacksIncomplete, Samples, "callers of functions",
+    {Loss::kStacksIncomplete, model::CountUnwoundStacks, "callers of functions",
      "Build with unwind tables (-fasynchronous-unwind-tables)"},
     {Loss::kMemoryRecordsLeftOut, MemoryRecords, "numbers of memory",
      "Record a shorter part of the program"},
@@ -60,7 +60,7 @@ void AddLossFindings(const FindingRun& run, std::vector<Finding>& findings) {
     const uint64_t lost =
         std::min(run.trace.ledger().Get(doubt.loss), uint64_t{1} << 62);
     const uint64_t kept = doubt.kept(run.trace);
-    // Incomplete stacks are stacks of samples that are there.
+    // Incomplete stacks are there.
     const uint64_t all = doubt.loss == Loss::kStacksIncomplete && lost <= kept
                              ? kept
                              : kept + lost;

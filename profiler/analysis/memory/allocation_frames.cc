@@ -46,7 +46,8 @@ constexpr std::string_view kInlineSpaces[] = {
 // Functions of the standard library that call the program's.
 constexpr std::string_view kCallers[] = {
     "_M_do_set", "_M_invoke", "_M_run", "__call", "__once_proxy", "operator()"};
-constexpr std::string_view kCallerPrefixes[] = {"__invoke", "__thread_"};
+constexpr std::string_view kCallerPrefixes[] = {"__invoke", "__thread_execute",
+                                                "__thread_proxy"};
 
 template <size_t n>
 bool IsOneOf(const std::string_view (&names)[n], std::string_view name) {
