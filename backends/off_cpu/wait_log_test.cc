@@ -1,3 +1,4 @@
+// Long, because each source that knows of a wait can come before the others.
 #include "backends/off_cpu/wait_log.h"
 
 #include <gtest/gtest.h>

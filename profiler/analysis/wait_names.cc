@@ -23,8 +23,8 @@ bool HasNoName(std::string_view function) {
 }
 
 // Of the C library, which a program may have in its own file, and of what C++'s
-// headers put there. Two underscores are reserved for them. Compilers call parts
-// of a function so, too.
+// headers put there. Two underscores are reserved for them. Compilers have such
+// names for parts of a function, too.
 bool IsOfRuntime(std::string_view function) {
   if (function.find("omp_outlined") != std::string_view::npos) return false;
   constexpr std::string_view kBegins[] = {"__", "pthread_", "sem_", "futex_"};

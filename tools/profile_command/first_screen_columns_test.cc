@@ -1,3 +1,4 @@
+// Long, because each column and line of the screen is a case.
 // Columns, colours and counts of the first screen, line by line.
 #include "tools/profile_command/first_screen.h"
 
