@@ -179,13 +179,15 @@ TEST(WaitCausesTest, ALookSeesWhoHoldsTheLock) {
         const auto tid = static_cast<uint32_t>(syscall(SYS_gettid));
         (void)!write(told[1], &tid, sizeof(tid));
       };
+      std::atomic<bool> is_held = false;
       std::thread([&] {
         pthread_mutex_lock(&mutex);
         tell();
+        is_held = true;
         for (volatile unsigned i = 0; !is_blocked;) i = i + 1;
         pause();
       }).detach();
-      usleep(100'000);
+      while (!is_held) usleep(100);
       tell();
       pthread_mutex_lock(&mutex);
     });
