@@ -13,24 +13,25 @@
 #include "tbb/parallel_for.h"
 #include "tbb/parallel_reduce.h"
 #include "tbb/partitioner.h"
+#include "tbb/task_arena.h"
 
 namespace {
 
 using Range = tbb::blocked_range<size_t>;
 
 // A worker runs one of two bodies: each waits for the other one, if that comes
-// within 20 s.
+// within 20 s. In an arena for two threads, whatever CPUs there are.
 void LetAWorkerTakePart() {
   std::atomic<int> arrived = 0;
-  tbb::parallel_for(
-      Range(0, 2, 1),
-      [&](const Range&) {
-        ++arrived;
-        for (int naps = 0; arrived < 2 && naps < 20'000; ++naps) {
-          std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
-      },
-      tbb::simple_partitioner());
+  const auto wait = [&](const Range&) {
+    ++arrived;
+    for (int naps = 0; arrived < 2 && naps < 20'000; ++naps) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  };
+  tbb::task_arena(2).execute([&] {
+    tbb::parallel_for(Range(0, 2, 1), wait, tbb::simple_partitioner());
+  });
 }
 
 double LoopsAndAReduction(std::vector<double>& values) {
