@@ -22,9 +22,13 @@ class OffCpuChildTest : public TestWaiterRun {
   // switches take: only the kernel's clock counts them as the thread's time.
   void ExpectCpuTime(const ThreadTimes& times, const Truth& truth) const {
     const auto on_cpu_ns = static_cast<double>(times.on_cpu_ns);
+    const auto switches = truth.counts.voluntary + truth.counts.involuntary;
+    SCOPED_TRACE(std::to_string(switches) + " switches, stolen " +
+                 std::to_string(stolen_ns_) + " ns; told " +
+                 std::to_string(truth.gone_ns - truth.told_ns) +
+                 " ns before it was gone");
     EXPECT_LE(on_cpu_ns, 1.01 * static_cast<double>(truth.counts.cpu_ns) + 2e6 +
                              static_cast<double>(stolen_ns_));
-    const auto switches = truth.counts.voluntary + truth.counts.involuntary;
     EXPECT_GE(on_cpu_ns, 0.99 * static_cast<double>(truth.since_main.cpu_ns) -
                              2e6 -
                              kMostSwitchNs * static_cast<double>(switches));
@@ -102,7 +106,10 @@ TEST_F(OffCpuChildTest, ThreadsThatShareACpuWaitForIt) {
     EXPECT_GT(times.runnable_ns, 200 * kNsPerMs);
     const auto runnable_ns = static_cast<double>(times.runnable_ns);
     const auto run_queue_ns = static_cast<double>(truth.counts.run_queue_ns);
-    EXPECT_GE(runnable_ns, 0.99 * run_queue_ns - 2e6);
+    // Where the host takes the CPU in the middle of a switch, the record of the
+    // switch is late.
+    EXPECT_GE(runnable_ns,
+              0.99 * run_queue_ns - 2e6 - static_cast<double>(stolen_ns_));
     // It may wait again after it has told.
     const DurationNs rest_ns = times.end_ns - EpochOffsetNs() - truth.told_ns;
     EXPECT_LE(runnable_ns,

@@ -90,8 +90,10 @@ inline int64_t StolenNs() {
   return ticks * (1'000'000'000 / sysconf(_SC_CLK_TCK));
 }
 
-// At most so much since then: the kernel tells whole ticks.
+// At most so much since then: the kernel adds it up at a CPU's next tick, and
+// tells whole hundredths of a second.
 inline int64_t StolenSince(int64_t before_ns) {
+  usleep(20'000);
   const int64_t now_ns = StolenNs();
   if (now_ns == 0) return 0;
   return now_ns - before_ns + 1'000'000'000 / sysconf(_SC_CLK_TCK);
