@@ -14,10 +14,12 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "backends/sampling/perf_events.h"
 #include "backends/sampling/profile_child.h"
 #include "profiler/base/clock.h"
+#include "tests/support/test_threads.h"
 
 namespace kymo::sampling {
 namespace {
@@ -45,9 +47,11 @@ class SamplingChildTest : public ::testing::TestWithParam<const char*> {
   bool IsTimer() const { return std::string(GetParam()) == "timer"; }
 
   void Run(const std::string& program, const std::string& mode, int ms) {
+    const int64_t stolen_before_ns = StolenNs();
     auto run =
         ProfileChild(options_, {DataFile(program), mode, std::to_string(ms)},
                      DataFile("libtest_preload.so"));
+    stolen_ms_ = static_cast<double>(StolenSince(stolen_before_ns)) / 1e6;
     ASSERT_TRUE(run.ok()) << run.status();
     run_ = *std::move(run);
     ASSERT_TRUE(WIFEXITED(run_.wait_status));
@@ -71,23 +75,32 @@ class SamplingChildTest : public ::testing::TestWithParam<const char*> {
     }
     return weight_ns / 1e6;
   }
+  double CpuMs() const { return static_cast<double>(run_.cpu_time_ns) / 1e6; }
+  // `sampled_ms` is the program's CPU time, but for that part of it. Samples
+  // count what a hypervisor takes away, too.
+  void ExpectCpuMs(double sampled_ms, double part) const {
+    EXPECT_GE(sampled_ms, CpuMs() * (1 - part));
+    EXPECT_LE(sampled_ms, CpuMs() * (1 + part) + stolen_ms_);
+  }
   std::string NameOf(model::NameId id) const {
     return std::string(shard().strings.Get(id));
   }
 
+  double stolen_ms_ = 0;  // while the program ran
   SessionOptions options_;
   ChildRun run_;
 };
 
 TEST_P(SamplingChildTest, TimeIsWhereItWasSpent) {
+  // Room for four times as many samples while the collector has no CPU.
+  options_.settings["sampling_stack_bytes"] = "16384";
   const TimeNs before_ns = MonotonicNs() + EpochOffsetNs();
   ASSERT_NO_FATAL_FAILURE(Run("test_burner", "ratio", 1200));
   const TimeNs after_ns = MonotonicNs() + EpochOffsetNs();
   EXPECT_NEAR(ShareOf(shard(), "BurnThree"), 0.75, 0.05) << Summary(shard());
   EXPECT_NEAR(ShareOf(shard(), "BurnOne"), 0.25, 0.05) << Summary(shard());
   EXPECT_GT(ShareOf(shard(), "main"), 0.9) << Summary(shard());
-  const double cpu_ms = static_cast<double>(run_.cpu_time_ns) / 1e6;
-  EXPECT_NEAR(SampledMs() / cpu_ms, 1, 0.05);
+  ExpectCpuMs(SampledMs(), 0.05);
   EXPECT_EQ(shard().ledger.Get(Loss::kSamplesLost), 0u);
   EXPECT_EQ(shard().ledger.Get(Loss::kSamplesNotDelivered), 0u);
   EXPECT_EQ(shard().ledger.Get(Loss::kStacksTruncated), 0u);
@@ -102,6 +115,8 @@ TEST_P(SamplingChildTest, TimeIsWhereItWasSpent) {
 TEST_P(SamplingChildTest, ALongRecordingIsAddedUp) {
   options_.settings["sampling_hz"] = "5000";
   options_.settings["sampling_max_samples"] = "40";
+  // On a busy machine there would be a remark about others' samples.
+  options_.settings["sampling_all_processes"] = "never";
   ASSERT_NO_FATAL_FAILURE(Run("test_burner", "ratio", 600));
   EXPECT_LT(shard().samples.size(), 40u);
   uint64_t summed = 0;
@@ -113,8 +128,7 @@ TEST_P(SamplingChildTest, ALongRecordingIsAddedUp) {
   EXPECT_GT(summed, 40u);
   EXPECT_EQ(shard().ledger.Get(Loss::kSamplesSummed), summed);
   EXPECT_EQ(OtherRemarks().size(), 1u);
-  const double cpu_ms = static_cast<double>(run_.cpu_time_ns) / 1e6;
-  EXPECT_NEAR((SampledMs() + weight_ns / 1e6) / cpu_ms, 1, 0.05);
+  ExpectCpuMs(SampledMs() + weight_ns / 1e6, 0.05);
 }
 
 TEST_P(SamplingChildTest, ThreadsHaveTheirTracksAndNames) {
@@ -283,17 +297,24 @@ TEST_P(SamplingChildTest, AServerTakesTheTimeThatItTakesUnsampled) {
     const Client client;
     return PlainMs("serve", std::to_string(kRequests));
   };
-  // The machine may have become slower meanwhile.
-  const double before_ms = run_plainly();
-  {
-    const Client client;
-    ASSERT_NO_FATAL_FAILURE(Run("test_burner", "serve", kRequests));
+  // The least of some runs is what it takes on a machine that does nothing
+  // else, if both kinds of run see the same machine.
+  double plain_ms = run_plainly();
+  ChildRun fastest;
+  for (int round = 0; round < 3; ++round) {
+    {
+      const Client client;
+      ASSERT_NO_FATAL_FAILURE(Run("test_burner", "serve", kRequests));
+    }
+    // Not each twice.
+    ExpectCpuMs(SampledMs(), 0.4);
+    if (round == 0 || run_.cpu_time_ns < fastest.cpu_time_ns) {
+      fastest = std::move(run_);
+    }
+    plain_ms = std::min(plain_ms, run_plainly());
   }
-  const double plain_ms = std::max(before_ms, run_plainly());
-  const double sampled_ms = static_cast<double>(run_.cpu_time_ns) / 1e6;
-  EXPECT_LT(sampled_ms, 1.5 * plain_ms);
-  // Not each twice. The time that a hypervisor takes away counts in samples.
-  EXPECT_NEAR(SampledMs(), sampled_ms, 0.4 * sampled_ms);
+  run_ = std::move(fastest);
+  EXPECT_LT(CpuMs(), 1.5 * plain_ms);
   // After the first samples, it was more than half of the time.
   run_.shard.samples.erase(
       run_.shard.samples.begin(),
