@@ -2,13 +2,17 @@
 """Measures how long a user waits for an answer, beside other tools.
 
     tests/benchmarks/start_to_answer.py [--repeat=5] [--only=REGEX] [--keep=FOLDER]
-        [--torch-python=/usr/bin/python3]
+        [--limit=120] [--torch-python=/usr/bin/python3]
 
 Each row is one question about one program, from the start of the command until
 all that it prints and writes is there. Kymo and its peer take turns, so that a
 busy machine slows both. The table has medians, and two ratios of medians, of
 elapsed and of CPU time, each with the least and the largest ratio of single
 turns. It is the table of docs/overhead.md, which says what the rows are.
+
+A peer that takes longer than --limit seconds is ended, and not tried again in
+that row. The row then says "more than 120 s", and "less than" what Kymo's time is
+of that.
 
 Peers and programs are taken from the PATH: perf (linux-perf), heaptrack,
 clang++, python3. PyTorch's profiler needs a Python that has torch, such as
@@ -22,10 +26,12 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -94,6 +100,10 @@ profile.export_chrome_trace("trace.json")
 """
 
 
+class TooSlow(Exception):
+    """The commands took longer than they may."""
+
+
 class Commands:
     """The commands of one run, in a folder of its own; the last prints.
 
@@ -116,14 +126,25 @@ class Commands:
                                   stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL, check=False).returncode]
 
-    def run(self, folder):
-        """Seconds, CPU seconds, largest process in MiB, MiB written."""
+    def run(self, folder, limit=float("inf")):
+        """Seconds, CPU seconds, largest process in MiB, MiB written.
+
+        Raises TooSlow after `limit` seconds.
+        """
         begin, cpu, peak = time.monotonic(), 0.0, 0
         for command in self.commands:
             with open(folder / "printed", "ab") as out:
-                process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=out)
+                process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=out,
+                                           start_new_session=True)
+                watch = threading.Timer(
+                    min(begin + limit - time.monotonic(), threading.TIMEOUT_MAX),
+                    os.killpg, [process.pid, signal.SIGKILL])
+                watch.start()
                 _, status, usage = os.wait4(process.pid, 0)
+                watch.cancel()
                 process.returncode = os.waitstatus_to_exitcode(status)
+            if time.monotonic() >= begin + limit:
+                raise TooSlow()
             if process.returncode != 0:
                 text = (folder / "printed").read_text(errors="replace")
                 sys.exit(f"{command}: status {process.returncode}\n{text[-2000:]}")
@@ -204,13 +225,27 @@ def write_operations(path, count):
         out.write("\n  ]\n}\n")
 
 
-def measure(commands, scratch, keep):
+def measure(commands, scratch, keep, limit=float("inf")):
     folder = pathlib.Path(tempfile.mkdtemp(dir=keep or scratch))
     try:
-        return commands.run(folder)
+        return commands.run(folder, limit)
     finally:
         if not keep:
             shutil.rmtree(folder)
+
+
+def take_turns(repeat, ours, theirs, target, scratch, flags):
+    """The runs of each; those of a peer that is too slow are None."""
+    runs = ([], [], [])
+    for _ in range(repeat):
+        runs[0].append(measure(ours, scratch, flags.keep))
+        if runs[1] is not None:
+            try:
+                runs[1].append(measure(theirs, scratch, flags.keep, flags.limit))
+            except TooSlow:
+                runs = (runs[0], None, runs[2])
+        runs[2].append(measure(Commands(target), scratch, None))
+    return runs
 
 
 def cell(runs):
@@ -229,6 +264,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--only", default="", help="rows whose text this is found in")
+    parser.add_argument("--limit", type=float, default=120, metavar="SECONDS",
+                        help="how long a peer may take")
     parser.add_argument("--keep", help="a folder in which all files stay")
     parser.add_argument("--bin", type=pathlib.Path,
                         help="where the programs are built; they are built otherwise")
@@ -253,12 +290,15 @@ def main():
                 print(f"| {what} | | | {peer} | {', '.join(missing)} missing | |")
                 continue
             ours.prepare()
-            turns = [(measure(ours, scratch, flags.keep), measure(theirs, scratch, flags.keep),
-                      measure(Commands(target), scratch, None)) for _ in range(flags.repeat)]
-            kymo, other, alone = zip(*turns)
-            alone_seconds = statistics.median(r[0] for r in alone)
-            print(f"| {what} | {alone_seconds:.2f} s | {cell(kymo)} | {peer}: {cell(other)} "
-                  f"| {ratio(kymo, other, 0)} | {ratio(kymo, other, 1)} |", flush=True)
+            kymo, other, alone = take_turns(flags.repeat, ours, theirs, target, scratch, flags)
+            seconds = statistics.median(r[0] for r in alone)
+            row = f"| {what} | {seconds:.2f} s | {cell(kymo)} | {peer}: "
+            if other is None:
+                most = max(run[0] for run in kymo) / flags.limit
+                row += f"more than {flags.limit:g} s | less than {most:.2g} | not measured |"
+            else:
+                row += f"{cell(other)} | {ratio(kymo, other, 0)} | {ratio(kymo, other, 1)} |"
+            print(row, flush=True)
 
 
 if __name__ == "__main__":
