@@ -19,6 +19,7 @@
 #include "backends/stream/kept_raw.h"
 #include "backends/stream/live_sums.h"
 #include "backends/stream/raw/chunk_store.h"
+#include "backends/stream/raw/free_chunks.h"
 #include "backends/stream/raw/raw_dump.h"
 #include "backends/stream/raw/raw_file.h"
 #include "backends/stream/raw/raw_front.h"
@@ -79,10 +80,10 @@ class ChildSession : public ActivitySession {
     arena_.header().recording.store(1, std::memory_order_relaxed);
     last_anchor_ = first_anchor_;
     if (MaySum()) {
-      live_.emplace(
-          settings_.reducer, arena_, &store_,
-          LiveSumsOptions::Of(first_anchor_.ticks, store_, settings_.max_disk,
-                              settings_.max_memory));
+      live_.emplace(settings_.reducer, arena_, &store_,
+                    LiveSumsOptions::Of(
+                        first_anchor_.ticks, store_, settings_.arena_bytes,
+                        settings_.max_disk, settings_.max_memory));
     } else if (settings_.max_disk) {
       store_.SetMostBytes(*settings_.max_disk);
     }
@@ -137,15 +138,14 @@ class ChildSession : public ActivitySession {
 
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
     reader_->ReadAll([this](const ChunkView& view) { Store(view); });
+    // After a stall of the machine, all of the arena is in memory.
+    DropFreeChunks(arena_, fd_);
     const uint64_t limit = MemoryLimit(settings_.max_memory);
     if (live_) {
       live_->EndPass(ClockUpTo(last_anchor_));
       if (live_->has_begun()) live_->Shrink(limit);
     }
-    if (raw_.has_value()) {
-      raw_->Note(Header(/*is_complete=*/true));
-      raw_->DropFreeChunks();
-    }
+    if (raw_.has_value()) raw_->Note(Header(/*is_complete=*/true));
     if (SaysCategories(arena_)) settings_.fold_heap_above = kNeverFold;
     const bool is_large =
         !HasSums() && TraceMemoryBytes(store_.bytes()) > limit;
@@ -182,7 +182,7 @@ class ChildSession : public ActivitySession {
                .was_to_hold_time = IsToHoldTime(),
                .fold_heap_above = settings_.fold_heap_above,
                .others_record_ranges = settings_.others_record_ranges,
-               .release = ReleaseOfFolded()},
+               .release = ReleaseOfRead()},
               shard);
     if (HasSums()) {
       live_->Finish(stopped_ticks_);
@@ -281,13 +281,13 @@ class ChildSession : public ActivitySession {
                 .fold_above = settings_.fold_heap_above,
                 .others_record_ranges = settings_.others_record_ranges,
                 .most_bytes = limit,
-                .release = ReleaseOfFolded()})
+                .release = ReleaseOfRead()})
         .has_value();
   }
 
-  // Only a heap that is folded is read chunk by chunk.
-  std::function<void(const ChunkView&)> ReleaseOfFolded() const {
-    if (settings_.fold_heap_above == kNeverFold) return nullptr;
+  // Where memory is short: of heaps that are folded, and of long recordings.
+  std::function<void(const ChunkView&)> ReleaseOfRead() const {
+    if (settings_.fold_heap_above == kNeverFold && !HasSums()) return nullptr;
     return [this](const ChunkView& chunk) { store_.Release(chunk); };
   }
 

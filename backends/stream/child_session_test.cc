@@ -146,6 +146,7 @@ TEST_F(ChildSessionTest, PagesAreMadeForATargetThatRecords) {
   EXPECT_GE(chunks_in_memory(), 64u);
   ASSERT_TRUE(session_->Stop().ok());
   Collect();
+  EXPECT_LT(chunks_in_memory(), 16u) << "given back";
 }
 
 TEST_F(ChildSessionTest, RecordsUntilItsEndAreCollected) {

@@ -50,12 +50,14 @@ uint64_t CountEvents(const model::TraceShard& shard) {
 
 LiveSumsOptions LiveSumsOptions::Of(uint64_t started_ticks,
                                     const ChunkStore& store,
+                                    uint64_t arena_bytes,
                                     std::optional<uint64_t> max_disk,
                                     std::optional<uint64_t> max_memory) {
   LiveSumsOptions options = {
       .started_ticks = started_ticks,
-      .most_disk_bytes =
-          max_disk.value_or(std::min(kMostDiskBytes, store.RoomBytes() / 2)),
+      .most_disk_bytes = max_disk
+                             ? *max_disk - std::min(arena_bytes, *max_disk / 2)
+                             : std::min(kMostDiskBytes, store.RoomBytes() / 2),
       .disk_is_limited = max_disk.has_value(),
       .most_memory_bytes = std::min(MemoryLimit(max_memory),
                                     max_memory.value_or(kMostTraceBytes))};

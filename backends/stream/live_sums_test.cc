@@ -145,7 +145,7 @@ TEST_F(LiveSumsTest, EveryEventCountsOnceAndTheNewestStay) {
 TEST_F(LiveSumsTest, UsersLimitsComeBeforeTheMachines) {
   constexpr uint64_t kGib = uint64_t{1} << 30;
   const auto of = [&](auto disk, auto memory) {
-    return LiveSumsOptions::Of(7, store_, disk, memory);
+    return LiveSumsOptions::Of(7, store_, kGib / 4, disk, memory);
   };
   const LiveSumsOptions machines = of(std::nullopt, std::nullopt);
   EXPECT_EQ(machines.started_ticks, 7u);
@@ -156,7 +156,9 @@ TEST_F(LiveSumsTest, UsersLimitsComeBeforeTheMachines) {
   EXPECT_LE(machines.most_whole_trace_bytes, kGib);
   const LiveSumsOptions users =
       of(std::optional(5 * kGib), std::optional(kGib));
-  EXPECT_EQ(users.most_disk_bytes, 5 * kGib);
+  EXPECT_EQ(users.most_disk_bytes, 5 * kGib - kGib / 4);
+  EXPECT_EQ(of(std::optional(kGib / 4), std::nullopt).most_disk_bytes,
+            kGib / 8);
   EXPECT_TRUE(users.disk_is_limited);
   EXPECT_EQ(users.most_memory_bytes, kGib);
   constexpr uint64_t kAny = ~uint64_t{0};

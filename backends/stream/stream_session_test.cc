@@ -292,13 +292,14 @@ class CountingReducer : public WindowReducer {
   uint64_t events = 0;
 };
 
-// A child that records `chunks` whole chunks, while 1 MiB of disk may be taken.
-// The number of its ranges in the shard.
+// A child that records `chunks` whole chunks, while 1 MiB of disk may be taken,
+// and another one for what is in the arena. The number of its ranges in the
+// shard.
 uint64_t RecordChild(const StreamRequest& request, bool others_record_ranges,
                      int chunks, std::shared_ptr<CountingReducer> reducer) {
   SessionOptions options = {.target = TargetKind::kChildProcess,
                             .target_path = "/bin/true",
-                            .settings = {{"cpu_max_disk", "1MiB"}},
+                            .settings = {{"cpu_max_disk", "2MiB"}},
                             .scratch_dir = testing::TempDir(),
                             .shared = std::make_shared<SharedParts>()};
   const auto session = *NewStreamSession(options, request);

@@ -85,11 +85,12 @@ class MemoryLimitTest(unittest.TestCase):
             os.path.getsize(os.path.join(self.out, "stacks.pb.gz")), 100)
 
     def test_a_long_recording_has_sums_of_all_and_the_newest_part(self):
-        # 30.5 MiB of records: more than three quarters of the disk, and less
-        # than all of it, however slowly the command adds up.
+        # 30.5 MiB of records: more than three quarters of half of the disk, and
+        # less than this half, however slowly the command adds up. The other
+        # half is for the arena.
         count = 1_000_000
         says = " ".join(self.profile(count, "--cpu_max_memory=40MiB",
-                                     "--cpu_max_disk=40MiB",
+                                     "--cpu_max_disk=80MiB",
                                      "--max_size=0").split())
         self.assertIn(f"have all {count + 1} events", says)
         older = int(re.search(r"without (\d+) older events", says)[1])

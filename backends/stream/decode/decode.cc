@@ -44,6 +44,7 @@ class Decoder {
     ParallelForEach(chunks_.size(), [&](size_t i) {
       if (chunks_[i].without_heap && !chunks_[i].has_others) return;
       chunk_decoder_.Fill(chunks_[i], shard_.block, shard_.memory);
+      if (input_.release) input_.release(*chunks_[i].view);
     });
     ApplyFollowUps();
     ReadMappings();

@@ -1,5 +1,6 @@
 #include "backends/stream/decode/decode.h"
 
+#include <atomic>
 #include <cstring>
 #include <random>
 #include <string>
@@ -278,7 +279,7 @@ TEST(DecodeTest, EndsAndPayloadsFindTheirPartOfAChunk) {
   }
   model::TraceShard shard;
   shard.tracks.resize(2);
-  int released = 0;
+  std::atomic<int> released = 0;
   DecodeInput input = Input(
       {other.view(),
        {.stream = 0, .ticket = 1, .first_index = 2, .slots = slots.subspan(2)},
@@ -291,7 +292,7 @@ TEST(DecodeTest, EndsAndPayloadsFindTheirPartOfAChunk) {
   constexpr model::DetailIndex kNone = model::kNoDetail;
   EXPECT_EQ(shard.block.detail,
             (Column<model::DetailIndex>{kNone, kNone, kNone, 0}));
-  EXPECT_EQ(released, 3);
+  EXPECT_EQ(released, 6) << "each is counted, and then decoded";
   ASSERT_EQ(decoded.size(), 3u);
   EXPECT_EQ(decoded[1].view.first_index, 2u);
   EXPECT_EQ(decoded[1].first_row, 2u);

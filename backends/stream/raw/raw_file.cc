@@ -112,27 +112,6 @@ void RawFile::Note(const RawHeader& header) const {
       !WriteWhole(file_.get(), arena_.bytes(), &header, sizeof(header)));
 }
 
-void RawFile::DropFreeChunks() const {
-  const auto is_free = [this](uint32_t chunk) {
-    return record::OwnerState(arena_.word(chunk).owner.load(
-               std::memory_order_relaxed)) == record::ChunkState::kFree;
-  };
-  const uint32_t count = arena_.chunk_count();
-  for (uint32_t begin = 0; begin < count;) {
-    uint32_t end = begin;
-    while (end < count && is_free(end)) ++end;
-    // Where holes are not possible, the file stays as large as it is.
-    if (begin != end) {
-      static_cast<void>(fallocate(
-          file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-          reinterpret_cast<const std::byte*>(arena_.slots(begin)) -
-              reinterpret_cast<const std::byte*>(&arena_.header()),
-          static_cast<off_t>(uint64_t{end - begin} * record::kChunkBytes)));
-    }
-    begin = end + 1;
-  }
-}
-
 absl::StatusOr<RawRecording> ReadRawFile(const std::string& path) {
   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<RawParts> parts,
                         RawParts::Open(path));

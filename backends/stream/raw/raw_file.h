@@ -57,10 +57,6 @@ class RawFile {
 
   // Writes the header. If writing fails, the old header stays.
   void Note(const RawHeader& header) const;
-  // Call it when everything is drained. It gives the disk space of the arena's
-  // chunks back, except the chunks of threads that outlive the recording, which
-  // may still write there.
-  void DropFreeChunks() const;
 
  private:
   RawFile() = default;

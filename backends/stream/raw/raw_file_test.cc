@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "backends/stream/raw/chunk_store.h"
+#include "backends/stream/raw/free_chunks.h"
 #include "profiler/record/arena/chunk_reader.h"
 
 namespace kymo::stream {
@@ -132,7 +133,7 @@ TEST_F(RawFileTest, ACompleteOneNeedsNoArenaChunks) {
       [&](const ChunkView& view) { store.Add(view); });
   header_.is_complete = 1;
   file_->Note(header_);
-  file_->DropFreeChunks();
+  DropFreeChunks(arena(), file_->fd());
   EXPECT_EQ(Read(), (Events{{"last", {110, 120}}}));
   EXPECT_TRUE(recording_.is_complete);
 }
@@ -142,7 +143,7 @@ TEST_F(RawFileTest, ChunksOfThreadsThatGoOnKeepTheirSpace) {
   const uint32_t sealed = AddChunk("full", 130, 140);
   arena().SealChunk(sealed);
   record::ChunkReader(arena()).ReadAll([](const ChunkView&) {});
-  file_->DropFreeChunks();
+  DropFreeChunks(arena(), file_->fd());
   const auto has_space = [this](uint32_t chunk) {
     const off_t at = reinterpret_cast<const char*>(arena().slots(chunk)) -
                      reinterpret_cast<const char*>(&arena().header());
