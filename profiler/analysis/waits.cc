@@ -1,6 +1,9 @@
+// Long, because all sums of waits share the rule that tells idle ones.
 #include "profiler/analysis/waits.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <span>
@@ -387,12 +390,16 @@ WaitSummary SummarizeWaits(const Trace& trace) {
   WaitSummary summary;
   if (trace.thread_states() == nullptr) return summary;
   const std::vector<double> parts = BlockedParts(trace);
+  double idle_ns = 0;
+  std::array<double, kWaitKinds> blocked_ns = {};
   ForEachWait(trace, [&](const auto& wait, bool is_idle) {
-    (is_idle ? summary.idle_ns
-             : summary.blocked_ns[static_cast<size_t>(wait.kind)]) +=
-        static_cast<DurationNs>(static_cast<double>(BlockedOf(wait)) *
-                                parts[wait.track]);
+    (is_idle ? idle_ns : blocked_ns[static_cast<size_t>(wait.kind)]) +=
+        static_cast<double>(BlockedOf(wait)) * parts[wait.track];
   });
+  summary.idle_ns = std::llround(idle_ns);
+  for (size_t kind = 0; kind < kWaitKinds; ++kind) {
+    summary.blocked_ns[kind] = std::llround(blocked_ns[kind]);
+  }
   return summary;
 }
 

@@ -58,7 +58,7 @@ struct Wait {
   StackId stack = kEmptyStack;  // where the thread waited
   // The futex's address, the descriptor, or the child's id, by kind. 0: none.
   uint64_t object = 0;
-  NameId object_name = kEmptyName;  // a path, a peer, a lock's first place
+  NameId object_name = kEmptyName;  // a path, a socket, GIL, ...
   // The thread that ended the wait, and where it did so. Of a lock: who gave it
   // back. kNoTrack: nobody saw it, or it is no thread of the trace.
   TrackIndex waker = kNoTrack;

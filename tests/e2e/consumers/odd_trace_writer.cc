@@ -86,7 +86,7 @@ model::Trace Waits() {
   const auto worker = t.AddThread(1, 2, "worker");
   t.AddRange(worker, "task", us(500), us(600));
   t.SetThreadTimes(
-      {{.track = main, .wall_ns = kNsPerMs, .on_cpu_ns = 600 * kNsPerUs},
+      {{.track = main, .wall_ns = kNsPerMs, .on_cpu_ns = 595 * kNsPerUs},
        {.track = worker, .wall_ns = kNsPerMs, .on_cpu_ns = 500 * kNsPerUs}});
   const auto add_wait = [&](model::TrackIndex track, model::WaitKind kind,
                             TimeNs begin, TimeNs end,
