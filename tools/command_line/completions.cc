@@ -27,6 +27,21 @@ _kymo_report() {
 @REPORT@    '*:file:_files'
 }
 
+_kymo_gate() {
+  _arguments -S \
+    '--help[Show the manual]' \
+@GATE@    '(-)1: :{ _command_names -e; _files }' \
+    '*:: :{ _normal }'
+}
+
+_kymo_compare() {
+  _arguments -S \
+    '--help[Show the manual]' \
+@COMPARE@    '(-)1:base program:_files' \
+    '(-)2:head program:_files' \
+    '*:file:_files'
+}
+
 _kymo() {
   if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then
     local -a commands=(
@@ -40,7 +55,12 @@ _kymo() {
   fi
   case $words[2] in
     profile) shift words; (( CURRENT-- )); _kymo_profile ;;
-    report) shift words; (( CURRENT-- )); _kymo_report ;;
+    report|gate|compare)
+      local command=$words[2]
+      shift words
+      (( CURRENT-- ))
+      _kymo_$command
+      ;;
     -*) _kymo_profile ;;
   esac
 }
@@ -50,8 +70,8 @@ _kymo "$@"
 
 constexpr char kFish[] = R"(# Completion of kymo's command line for Fish.
 
-# Which part of the command line the word at the cursor is of: start, profile,
-# report, none, or the number of the word that is the target's first.
+# Which part of the command line the word at the cursor is of: start, a command,
+# none, or the number of the word that is the target's first.
 function __kymo_part
     set -l words (commandline -opc)
     set -l part start
@@ -66,10 +86,10 @@ function __kymo_part
             case start:profile
                 set part profile
                 continue
-            case start:report
-                set part report
+            case start:report start:gate start:compare
+                set part $word
                 continue
-            case 'start:--' 'profile:--'
+            case 'start:--' 'profile:--' 'gate:--'
                 echo (math $i + 1)
                 return
             case 'start:-*' 'profile:-*'
@@ -116,7 +136,7 @@ complete -c kymo -n '__kymo_is start' -a profile -d 'record a program'
 complete -c kymo -n '__kymo_is start' -a report -d 'show what was recorded'
 complete -c kymo -n '__kymo_is start' -a gate -d 'hold a program to a budget'
 complete -c kymo -n '__kymo_is start' -a compare -d 'run two programs in turns'
-complete -c kymo -n '__kymo_is start profile report' -l help -d 'Show the manual'
+complete -c kymo -n '__kymo_is start profile report gate compare' -l help -d 'Show the manual'
 complete -c kymo -n '__kymo_in_target; or __kymo_is profile' -f -a '(__kymo_target)'
 @FLAGS@)";
 
@@ -137,6 +157,12 @@ std::string ZshSpec(const SettingInfo& flag) {
       flag.is_switch() ? "" : ":" + value + ":_files", "' \\\n");
 }
 
+std::string ZshSpecs(const Manual& manual) {
+  std::string specs;
+  for (const SettingInfo* const flag : FlagsOf(manual)) specs += ZshSpec(*flag);
+  return specs;
+}
+
 std::string FishLine(const SettingInfo& flag, std::string_view where) {
   const std::string purpose = absl::StrReplaceAll(
       FirstSentence(flag.purpose), {{"\\", "\\\\"}, {"'", "\\'"}});
@@ -145,30 +171,31 @@ std::string FishLine(const SettingInfo& flag, std::string_view where) {
                       purpose, "'\n");
 }
 
-}  // namespace
-
-std::string ZshCompletion(const Manual& profile, const Manual& report) {
-  std::string profile_specs;
-  std::string report_specs;
-  for (const SettingInfo* const flag : FlagsOf(profile)) {
-    profile_specs += ZshSpec(*flag);
+std::string FishLines(const Manual& manual, std::string_view where) {
+  std::string lines;
+  for (const SettingInfo* const flag : FlagsOf(manual)) {
+    lines += FishLine(*flag, where);
   }
-  for (const SettingInfo* const flag : FlagsOf(report)) {
-    report_specs += ZshSpec(*flag);
-  }
-  return absl::StrReplaceAll(
-      kZsh, {{"@PROFILE@", profile_specs}, {"@REPORT@", report_specs}});
+  return lines;
 }
 
-std::string FishCompletion(const Manual& profile, const Manual& report) {
-  std::string flags;
+}  // namespace
+
+std::string ZshCompletion(const CommandManuals& manuals) {
+  return absl::StrReplaceAll(kZsh, {{"@PROFILE@", ZshSpecs(manuals.profile)},
+                                    {"@REPORT@", ZshSpecs(manuals.report)},
+                                    {"@GATE@", ZshSpecs(manuals.gate)},
+                                    {"@COMPARE@", ZshSpecs(manuals.compare)}});
+}
+
+std::string FishCompletion(const CommandManuals& manuals) {
+  const std::string flags = FishLines(manuals.profile, "start profile") +
+                            FishLines(manuals.report, "report") +
+                            FishLines(manuals.gate, "gate") +
+                            FishLines(manuals.compare, "compare");
   std::string values;
-  for (const SettingInfo* const flag : FlagsOf(profile)) {
-    flags += FishLine(*flag, "start profile");
+  for (const SettingInfo* const flag : FlagsOf(manuals.profile)) {
     if (!flag->is_switch()) absl::StrAppend(&values, " --", flag->name);
-  }
-  for (const SettingInfo* const flag : FlagsOf(report)) {
-    flags += FishLine(*flag, "report");
   }
   return absl::StrReplaceAll(kFish,
                              {{" @VALUES@", values}, {"@FLAGS@", flags}});

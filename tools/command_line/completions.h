@@ -1,6 +1,6 @@
 // completions.h - scripts that complete a command line in Zsh and in Fish.
 //
-//   const std::string script = ZshCompletion(profile_manual, report_manual);
+//   const std::string script = ZshCompletion({profile, report, gate, compare});
 //
 // They offer commands, the flags that --help has, with the first sentence of
 // each, and the target with its arguments. manual_files.h has Bash's.
@@ -11,12 +11,12 @@
 
 #include <string>
 
-#include "tools/command_line/manual.h"
+#include "tools/command_line/manual_files.h"
 
 namespace kymo::tools {
 
-std::string ZshCompletion(const Manual& profile, const Manual& report);
-std::string FishCompletion(const Manual& profile, const Manual& report);
+std::string ZshCompletion(const CommandManuals& manuals);
+std::string FishCompletion(const CommandManuals& manuals);
 
 }  // namespace kymo::tools
 

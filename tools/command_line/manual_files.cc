@@ -73,8 +73,8 @@ std::vector<const SettingInfo*> FlagsOf(const PluginInfo& plugin) {
 
 constexpr char kCompletion[] = R"(# Completion of kymo's command line for Bash.
 
-# _kymo_target FLAGS FIRST: sets `target` to the place of the word that begins
-# the target, looking from FIRST on; FLAGS are those of kymo profile.
+# _kymo_target FLAGS FIRST: sets `target` to the place of the first word behind
+# the command's FLAGS, looking from FIRST on.
 _kymo_target() {
   local i=$2 word
   while ((i < COMP_CWORD)); do
@@ -98,8 +98,6 @@ _kymo_target() {
 }
 
 _kymo() {
-  local profile_flags='@PROFILE@'
-  local report_flags='@REPORT@'
   local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]-}
   local words= first=2 target=0
   COMPREPLY=()
@@ -114,25 +112,28 @@ _kymo() {
     first=1 command=profile
   fi
   case $command in
-    profile)
-      words+=$profile_flags
-      _kymo_target "$profile_flags" "$first"
-      if ((target < COMP_CWORD)) ||
-        { ((target == COMP_CWORD)) && [[ $current != -* && $current != '=' &&
-          ${COMP_WORDS[COMP_CWORD - 1]} != '=' ]]; }; then
-        if declare -F _command_offset >/dev/null; then
-          _command_offset "$target"
-        elif ((target == COMP_CWORD)); then
-          compopt -o filenames 2>/dev/null
-          mapfile -t COMPREPLY < <(compgen -c -- "$current"
-            compgen -f -- "$current")
-        fi
-        return
-      fi
-      ;;
-    report) words=$report_flags ;;
+    profile) words+='@PROFILE@' ;;
+    report) words='@REPORT@' target=$((COMP_CWORD + 1)) ;;
+    gate) words='@GATE@' ;;
+    compare) words='@COMPARE@' ;;
     *) return ;;
   esac
+  ((target)) || _kymo_target "$words" "$first"
+  if ((target < COMP_CWORD)) ||
+    { ((target == COMP_CWORD)) && [[ $current != -* && $current != '=' &&
+      ${COMP_WORDS[COMP_CWORD - 1]} != '=' ]]; }; then
+    # Other commands have files there, but behind -- a program.
+    if [[ $command != profile && ${COMP_WORDS[target - 1]} != -- ]]; then
+      return
+    elif declare -F _command_offset >/dev/null; then
+      _command_offset "$target"
+    elif ((target == COMP_CWORD)); then
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -c -- "$current"
+        compgen -f -- "$current")
+    fi
+    return
+  fi
   if [[ $current == -* ]]; then
     COMPREPLY=($(compgen -W "$words" -- "$current"))
     if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]]; then
@@ -199,10 +200,12 @@ std::string FlagWordsOf(const Manual& manual) {
   return absl::StrJoin(words, " ");
 }
 
-std::string BashCompletion(std::string_view profile_flags,
-                           std::string_view report_flags) {
-  return absl::StrReplaceAll(kCompletion, {{"@PROFILE@", ToAbsl(profile_flags)},
-                                           {"@REPORT@", ToAbsl(report_flags)}});
+std::string BashCompletion(const CommandManuals& manuals) {
+  return absl::StrReplaceAll(kCompletion,
+                             {{"@PROFILE@", FlagWordsOf(manuals.profile)},
+                              {"@REPORT@", FlagWordsOf(manuals.report)},
+                              {"@GATE@", FlagWordsOf(manuals.gate)},
+                              {"@COMPARE@", FlagWordsOf(manuals.compare)}});
 }
 
 }  // namespace kymo::tools

@@ -1,8 +1,8 @@
 // manual_files.h - files that packages install, made of a command's manual.
 //
 //   const std::string page = ManPage(manual, "kymo-report", KYMO_VERSION);
-//   const std::string script = BashCompletion(
-//       FlagWordsOf(profile_manual), FlagWordsOf(report_manual));
+//   const std::string script =
+//       BashCompletion({profile_manual, report_manual, gate, compare});
 //
 // So they have the flags that --help has. completions.h has other shells'.
 //
@@ -31,9 +31,16 @@ std::vector<const SettingInfo*> FlagsOf(const Manual& manual);
 // The flags, separated by spaces; a flag that takes a value ends with `=`.
 std::string FlagWordsOf(const Manual& manual);
 
+// Of kymo's commands.
+struct CommandManuals {
+  Manual profile;
+  Manual report;
+  Manual gate;
+  Manual compare;
+};
+
 // Completes commands, their flags, files, and the target with its arguments.
-std::string BashCompletion(std::string_view profile_flags,
-                           std::string_view report_flags);
+std::string BashCompletion(const CommandManuals& manuals);
 
 }  // namespace kymo::tools
 

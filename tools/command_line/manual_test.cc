@@ -217,9 +217,10 @@ TEST_F(ManualTest, FlagWordsAreWhatAShellCompletes) {
 }
 
 TEST_F(ManualTest, ZshAndFishKnowWhatFlagsAreFor) {
-  Manual report = manual_;
-  report.groups.clear();
-  const std::string zsh = ZshCompletion(manual_, report);
+  CommandManuals manuals = {manual_, manual_, manual_, manual_};
+  manuals.report.groups.clear();
+  manuals.gate.own = {};
+  const std::string zsh = ZshCompletion(manuals);
   EXPECT_EQ(zsh.find("#compdef kymo\n"), 0u);
   EXPECT_THAT(zsh, HasSubstr("    '--rows=[Rows of the table]:N:_files' \\\n"
                              "    '--folder=[Where files go]:DIR:_files' \\\n"
@@ -231,7 +232,7 @@ TEST_F(ManualTest, ZshAndFishKnowWhatFlagsAreFor) {
                              "    '(-)1: :{ _command_names -e }'"));
   EXPECT_THAT(zsh, HasSubstr("    '--loud[Say more]' \\\n"
                              "    '*:file:_files'\n"));
-  const std::string fish = FishCompletion(manual_, report);
+  const std::string fish = FishCompletion(manuals);
   EXPECT_THAT(fish, HasSubstr("\nset -g __kymo_flags_with_values --rows "
                               "--folder --cuda_capture\n"));
   EXPECT_THAT(fish, HasSubstr("complete -c kymo -n '__kymo_is start profile' "
@@ -239,6 +240,8 @@ TEST_F(ManualTest, ZshAndFishKnowWhatFlagsAreFor) {
   EXPECT_THAT(fish, HasSubstr("complete -c kymo -n '__kymo_is report' "
                               "-l loud -d 'Say more'\n"));
   EXPECT_THAT(fish, Not(HasSubstr("'__kymo_is report' -l cuda_")));
+  EXPECT_THAT(fish, Not(HasSubstr("'__kymo_is gate' -l loud")));
+  EXPECT_THAT(fish, HasSubstr("'__kymo_is compare' -l loud"));
 }
 
 }  // namespace

@@ -84,6 +84,32 @@ class ManualsTest(unittest.TestCase):
         self.assertIn("--sampling_hz=[", texts["_kymo"])
         self.assertIn(" -l sampling_hz -r ", texts["kymo.fish"])
 
+    def test_bash_completes_flags_of_all_commands(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(run("KYMO_WRITE_MANUALS", folder), (0, "", ""))
+
+            def complete(*words):
+                command = ('source "$1/kymo.bash"; shift; COMP_WORDS=("$@"); '
+                           'COMP_CWORD=$(($# - 1)); _kymo; '
+                           'printf "%s\\n" "${COMPREPLY[@]}"')
+                done = subprocess.run(
+                    ["bash", "-c", command, "bash", folder, "kymo", *words],
+                    capture_output=True, encoding="utf-8", check=True,
+                    cwd=folder)
+                self.assertEqual(done.stderr, "")
+                return done.stdout.split()
+
+            self.assertEqual(complete("gate", "--bud"), ["--budget="])
+            self.assertEqual(complete("compare", "--run"), ["--runs="])
+            self.assertEqual(complete("report", "a.raw", "--che"), ["--check"])
+            # Behind -- stands a program with flags of its own, and behind the
+            # flags of the others stand files.
+            self.assertIn("false", complete("gate", "--", "fals"))
+            self.assertEqual(complete("gate", "--", "false", "--bud"), [])
+            self.assertEqual(complete("gate", "fals"), [])
+            self.assertEqual(complete("compare", "base", "--run"), [])
+            self.assertEqual(complete("compare", "--runs", "3", "fals"), [])
+
     def test_what_cannot_be_written_is_said(self):
         self.assertEqual(
             run("KYMO_WRITE_MANUALS", "/no/folder"),

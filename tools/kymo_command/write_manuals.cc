@@ -46,23 +46,25 @@ int Main(const std::filesystem::path& folder) {
     fprintf(stderr, "%s\n", std::string(status.message()).c_str());
     return 1;
   }
-  const Manual profile = MakeProfileManual(backends, exporters);
-  const Manual report = MakeReportManual(importers, exporters);
+  const CommandManuals manuals = {
+      .profile = MakeProfileManual(backends, exporters),
+      .report = MakeReportManual(importers, exporters),
+      .gate = MakeGateManual(),
+      .compare = MakeCompareManual()};
   const bool written =
       Write(folder / "kymo.1",
             ManPage(MakeKymoManual(), "kymo", KYMO_VERSION)) &&
       Write(folder / "kymo-profile.1",
-            ManPage(profile, "kymo-profile", KYMO_VERSION)) &&
+            ManPage(manuals.profile, "kymo-profile", KYMO_VERSION)) &&
       Write(folder / "kymo-report.1",
-            ManPage(report, "kymo-report", KYMO_VERSION)) &&
+            ManPage(manuals.report, "kymo-report", KYMO_VERSION)) &&
       Write(folder / "kymo-gate.1",
-            ManPage(MakeGateManual(), "kymo-gate", KYMO_VERSION)) &&
+            ManPage(manuals.gate, "kymo-gate", KYMO_VERSION)) &&
       Write(folder / "kymo-compare.1",
-            ManPage(MakeCompareManual(), "kymo-compare", KYMO_VERSION)) &&
-      Write(folder / "kymo.bash",
-            BashCompletion(FlagWordsOf(profile), FlagWordsOf(report))) &&
-      Write(folder / "kymo.fish", FishCompletion(profile, report)) &&
-      Write(folder / "_kymo", ZshCompletion(profile, report));
+            ManPage(manuals.compare, "kymo-compare", KYMO_VERSION)) &&
+      Write(folder / "kymo.bash", BashCompletion(manuals)) &&
+      Write(folder / "kymo.fish", FishCompletion(manuals)) &&
+      Write(folder / "_kymo", ZshCompletion(manuals));
   return written ? 0 : 1;
 }
 
