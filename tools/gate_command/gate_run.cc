@@ -76,6 +76,7 @@ absl::Status AddCounts(const std::vector<std::string>& command,
   CallFile file;
   KYMO_RETURN_IF_ERROR(file.Make());
   const char* const theirs = getenv("LD_PRELOAD");
+  RewindInput();
   TracedRun run;
   KYMO_RETURN_IF_ERROR(TraceSystemCalls(
       command,

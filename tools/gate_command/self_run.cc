@@ -24,8 +24,14 @@ absl::StatusOr<std::string> SelfPath() {
   return std::string(path, static_cast<size_t>(length));
 }
 
+void RewindInput() {
+  static const off_t begin = lseek(STDIN_FILENO, 0, SEEK_CUR);
+  if (begin >= 0) lseek(STDIN_FILENO, begin, SEEK_SET);
+}
+
 absl::StatusOr<int> RunSelf(const std::vector<std::string>& words) {
   KYMO_ASSIGN_OR_RETURN(std::string self, SelfPath());
+  RewindInput();
   std::vector<std::string> copies = words;
   std::vector<char*> argv = {self.data()};
   for (std::string& word : copies) argv.push_back(word.data());

@@ -14,7 +14,12 @@ namespace kymo::tools {
 // The path of this program.
 absl::StatusOr<std::string> SelfPath();
 
-// Returns the wait status. `words` are the command and its arguments.
+// A program that runs several times must read the same each time: sets standard
+// input to where it stood first. Of a pipe, only the first run can read.
+void RewindInput();
+
+// Returns the wait status. `words` are the command and its arguments. It reads
+// standard input from its beginning.
 absl::StatusOr<int> RunSelf(const std::vector<std::string>& words);
 
 // kAborted, with how `program` ended, unless it ended with status 0.
