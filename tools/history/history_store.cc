@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -46,6 +47,9 @@ class Database {
     sqlite3_busy_timeout(database, kPatienceMs);
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    // A file of others may have tables that never end, or that do more.
+    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
     return result;
   }
 
@@ -215,12 +219,14 @@ absl::StatusOr<RunHistory> ReadRuns(const std::string& path) {
     if (!has_row) break;
     const std::optional<RunTable> table = TableOf(TextOf(amounts.get(), 0));
     const auto place = places.find(sqlite3_column_int64(amounts.get(), 3));
-    if (!table || place == places.end()) continue;  // a newer version's
+    const double amount = sqlite3_column_double(amounts.get(), 4);
+    // A newer version's, or nobody's: others may write such files.
+    if (!table || place == places.end() || !std::isfinite(amount)) continue;
     std::vector<double>& row =
         history
             .rows[{*table, TextOf(amounts.get(), 1), TextOf(amounts.get(), 2)}];
     row.resize(history.runs.size());
-    row[place->second] = sqlite3_column_double(amounts.get(), 4);
+    row[place->second] = amount;
   }
   return history;
 }
