@@ -14,6 +14,9 @@
 //   ranges                      annotated ranges
 //   waits, wait_ns              not of a thread that waits for work
 //
+// Google Benchmark 1.7 does not say where the iterations begin. So what a
+// benchmark takes before them counts, too. Since 1.9 it is left out.
+//
 // All flags of Google Benchmark hold, --benchmark_out, too.
 #include <stdio.h>
 #include <unistd.h>
@@ -26,22 +29,58 @@
 #include "benchmark/benchmark.h"
 #include "profiler/testing/test_session.h"
 
+namespace benchmark {
+class ProfilerManager;  // since 1.9; before, this is all of it
+}  // namespace benchmark
+
 namespace kymo {
 namespace {
 
+template <typename Manager>
+concept IsDefined = requires {
+  sizeof(Manager);
+};
+constexpr bool kHasProfilerManager = IsDefined<benchmark::ProfilerManager>;
+
 constexpr int64_t kRecordedIterations = 16;  // as Google Benchmark has it
 
-// Google Benchmark calls it around iterations that it does not time.
+// Google Benchmark calls it around iterations that it does not time. If it has a
+// ProfilerManager, it then runs the benchmark once more, and says where the
+// iterations begin: what was taken since is what the recorded run took before
+// its iterations.
 class Recorder final : public benchmark::MemoryManager {
  public:
-  void Start() override { session_.Start(); }
+  ~Recorder() override { EndSetup(); }
+
+  void Start() override {
+    EndSetup();  // a benchmark that gave up has no iterations
+    session_.Start();
+  }
   void Stop(Result* result) override { Stop(*result); }
   void Stop(Result& result) override {
-    last_ = session_.Stop(EnclosingBlock::kLeaveOut);
+    last_ = session_.Stop(kHasProfilerManager ? EnclosingBlock::kCount
+                                              : EnclosingBlock::kLeaveOut);
+    if (kHasProfilerManager) {
+      session_.Start();
+      is_in_setup_ = true;
+    }
     result.num_allocs = last_.allocations;
     result.max_bytes_used = last_.peak_bytes;
     result.total_allocated_bytes = last_.allocated_bytes;
     result.net_heap_growth = last_.alive_bytes;
+  }
+
+  void EndSetup() {
+    if (!is_in_setup_) return;
+    is_in_setup_ = false;
+    const TestAmounts setup = session_.Stop();
+    if (!setup.error.empty()) return;
+    last_.allocations -= setup.allocations;
+    last_.allocated_bytes -= setup.allocated_bytes;
+    last_.peak_bytes -= setup.alive_bytes;
+    last_.ranges -= setup.ranges;
+    last_.waits -= setup.waits;
+    last_.wait_ns -= setup.wait_ns;
   }
 
   const TestAmounts& last() const { return last_; }
@@ -49,7 +88,33 @@ class Recorder final : public benchmark::MemoryManager {
  private:
   TestSession session_;
   TestAmounts last_;
+  bool is_in_setup_ = false;
 };
+
+// REQUIRES: Manager is Google Benchmark's, and defined.
+template <typename Manager>
+class SetupEnd final : public Manager {
+ public:
+  explicit SetupEnd(Recorder& recorder) : recorder_(recorder) {
+    RegisterProfilerManager(static_cast<Manager*>(this));
+  }
+  ~SetupEnd() { RegisterProfilerManager(static_cast<Manager*>(nullptr)); }
+
+  void AfterSetupStart() override { recorder_.EndSetup(); }
+  void BeforeTeardownStop() override {}
+
+ private:
+  Recorder& recorder_;
+};
+
+template <typename Manager>
+auto NewSetupEnd(Recorder& recorder) {
+  if constexpr (IsDefined<Manager>) {
+    return std::make_unique<SetupEnd<Manager>>(recorder);
+  } else {
+    return nullptr;
+  }
+}
 
 // A reporter whose rows have the counters, too. Base is one of Google
 // Benchmark's.
@@ -151,6 +216,8 @@ int Main(int argc, char** argv) {
   }
   Recorder recorder;
   benchmark::RegisterMemoryManager(&recorder);
+  [[maybe_unused]] const auto setup_end =
+      NewSetupEnd<benchmark::ProfilerManager>(recorder);
   const auto shown = NewReporter(format, recorder, options);
   const auto written =
       NewReporter(out_format, recorder, benchmark::ConsoleReporter::OO_None);
