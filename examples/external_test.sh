@@ -7,7 +7,8 @@
 # WORKSPACE is the file of examples/external in the runfiles, a link to the real
 # one, beside which the rest lies; PROFILE is //tools:profile of this workspace.
 # Of sort_words only its own source is compiled here, since the library behind
-# it takes minutes; with `whole` the program is built and run.
+# it takes minutes; with `whole` the program is built and run. So is the budget's
+# test, which takes the whole command.
 set -euo pipefail
 
 example=$(dirname "$(readlink -f "$1")")
@@ -56,7 +57,7 @@ mkdir -p "$workspace"
 ln -s "$kymo" "$scratch/kymo"
 readme_block python >"$workspace/WORKSPACE"
 readme_block sh >"$workspace/.bazelrc"
-cp "$example"/BUILD.bazel "$example"/*.cc "$workspace"
+cp "$example"/BUILD.bazel "$example"/*.cc "$example"/*.textproto "$workspace"
 # The example's own file says the same, with a path of its own.
 diff <(grep -v '^ *path = ' "$workspace/WORKSPACE") \
   <(grep -v '^ *path = \|^#\|^workspace(' "$example/WORKSPACE" | sed 1d) ||
@@ -147,4 +148,14 @@ if [[ $whole == whole ]]; then
     grep -q "$name" "$scratch/table.txt" || fail "the table lacks $name"
   done
   check_trace "$scratch/trace.json" make_words sort_words
+
+  # The budget that is there holds, its update keeps it, and a wrong one fails.
+  perf() { nested_bazel "$1" "${flags[@]}" "//:count_words_perf$2"; }
+  budget=count_words.budget.textproto
+  perf test "" || fail "count_words_perf fails"
+  cp "$budget" "$scratch/budget"
+  perf run .update || fail "count_words_perf.update fails"
+  diff "$scratch/budget" "$budget" || fail "the update changed the budget"
+  sed -i 's/expect: 5/expect: 4/' "$budget"
+  if perf test ""; then fail "count_words_perf passes with a wrong budget"; fi
 fi

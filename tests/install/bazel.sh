@@ -44,6 +44,7 @@ bazel run "--run_under=@kymo//tools:profile --output_dir=$PWD/../out" //:count_w
   { cat said; fail "recording count_words"; }
 grep -q '^ *count_words ' ../out/key_averages.txt ||
   { cat said; fail "no range was recorded"; }
+bazel test --test_output=errors //:count_words_perf
 bazel run //:sort_words -- /tmp/kymo-sources/trace.json >table
 grep -q '^ *sort_words ' table || { cat table; fail "no session was recorded"; }
 bazel shutdown
