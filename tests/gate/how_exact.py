@@ -7,7 +7,8 @@
 PLANTED is //tests/gate:planted. `gate` counts the false alarms of a budget that
 the same program wrote, while --load processes keep the machine busy. Then it
 plants each regression. `compare` runs the same program against itself, and
-against itself with 5 % more CPU time in one of its fifty operations.
+against itself with 5 % more CPU time in one of its fifty operations, --runs
+times each.
 """
 
 import argparse
@@ -61,9 +62,11 @@ def gate(options, folder):
         print(f"{kind}: found in {found} of {options.planted_runs}")
 
 
-def verdicts(text, table):
-    return {row["name"]: row["verdict"] for row in json.loads(text)["rows"]
-            if row["table"] == table}
+def changed_rows(text):
+    """Table and name of the rows that changed, with how."""
+    return {(row["table"], row["name"]): row["verdict"]
+            for row in json.loads(text)["rows"]
+            if row["verdict"] in ("slower", "faster", "more", "less")}
 
 
 def compare(options, folder):
@@ -73,12 +76,13 @@ def compare(options, folder):
         wrappers[kind].write_text(
             f"#!/bin/sh\nexec {options.planted.resolve()} {kind} {options.rounds}\n")
         wrappers[kind].chmod(0o755)
-    for head in ("none", "cpu"):
-        found, alarms = 0, 0
-        for _ in range(options.runs):
+    found = {"none": collections.Counter(), "cpu": collections.Counter()}
+    alarms = collections.Counter()
+    for done in range(1, options.runs + 1):
+        for head in ("none", "cpu"):
             out = folder / "runs"
             status, _, err = run(options.kymo, "compare", "--runs=10",
-                                 "--activities=cpu", f"--output_dir={out}",
+                                 f"--output_dir={out}",
                                  wrappers["none"], wrappers[head])
             if status != 0:
                 sys.exit(err)
@@ -88,16 +92,15 @@ def compare(options, folder):
                                     *sorted((out / "head").glob("*.json")))
             if status != 0:
                 sys.exit(err)
-            rows = verdicts(text, "ranges")
-            changed = [name for name, verdict in rows.items()
-                       if verdict in ("slower", "faster")]
-            found += rows["operation 7"] == "slower"
-            if head == "cpu":
-                changed = [name for name in changed if name != "operation 7"]
-            alarms += bool(changed)
-            print(head, changed, flush=True)
-        print(f"{head}: {options.runs} comparisons of ten runs a side; "
-              f"operation 7 slower in {found}, false alarms in {alarms}")
+            changed = changed_rows(text)
+            for table in ("ranges", "steady"):
+                is_found = changed.get((table, "operation 7")) == "slower"
+                found[head][table] += is_found
+                if is_found and head == "cpu":
+                    del changed[table, "operation 7"]
+            alarms[head] += bool(changed)
+            print(f"{head} {done}: operation 7 slower in {dict(found[head])}, "
+                  f"false alarms in {alarms[head]} {changed or ''}", flush=True)
 
 
 def main():

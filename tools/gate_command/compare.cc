@@ -16,12 +16,11 @@
 #include "absl/strings/str_split.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
-#include "tools/command_line/flag_words.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/say.h"
-#include "tools/command_line/shared_flags.h"
 #include "tools/command_line/standard_streams.h"
 #include "tools/command_line/user_folder.h"
+#include "tools/gate_command/own_words.h"
 #include "tools/gate_command/self_run.h"
 #include "tools/run_diff/fail_if.h"
 
@@ -36,7 +35,7 @@ struct CompareFlags {
   int runs = 10;
   int warmup = 1;
   std::string cpus = "one";
-  std::string activities = "cpu,sampling";
+  std::string activities;
   std::string fail_if;
   bool markdown = false;
   std::string output_dir;
@@ -66,13 +65,14 @@ const SettingTable<CompareFlags>& CompareFlagTable() {
         .is_common = true},
        {.name = "activities",
         .value = setting::Text(&F::activities),
-        .purpose = "What to record, as in kymo profile.",
+        .purpose = "What to record, as in kymo profile. Without it, what kymo "
+                   "profile records by default.",
         .hint = "NAMES",
         .topic = "compare"},
        {.name = "fail_if",
         .value = setting::Text(&F::fail_if),
         .purpose = "End with status 4 if something surely changed by more, "
-                   "such as self_cpu>5%,allocations>0.",
+                   "such as steady_cpu>5%,allocations>0.",
         .hint = "LIMITS",
         .topic = "compare",
         .is_common = true},
@@ -161,10 +161,12 @@ class Comparison {
                                       "--nomemory_stacks",
                                       "--max_size=0",
                                       "--export=chrome",
-                                      "--activities=" + flags_.activities,
-                                      "--output_dir=" + folder_ + "/run",
-                                      "--",
-                                      words_[side]};
+                                      "--output_dir=" + folder_ + "/run"};
+    if (!flags_.activities.empty()) {
+      words.push_back("--activities=" + flags_.activities);
+    }
+    words.emplace_back("--");
+    words.push_back(words_[side]);
     words.insert(words.end(), words_.begin() + 2, words_.end());
     KYMO_ASSIGN_OR_RETURN(const int status, RunSelf(words));
     return CheckEnd(status, words_[side]);
@@ -240,7 +242,7 @@ Manual MakeCompareManual() {
       "change that would have been seen."};
   manual.examples =
       "kymo compare --runs=10 ./bench.old ./bench\n"
-      "kymo compare --fail_if='self_cpu>5%,allocations>0' ./old ./new";
+      "kymo compare --fail_if='steady_cpu>5%,allocations>0' ./old ./new";
   manual.own = CompareFlagTable().infos();
   manual.end =
       "\nEXIT STATUS\n"
@@ -253,33 +255,16 @@ Manual MakeCompareManual() {
 
 int CompareMain(const std::vector<std::string>& arguments) {
   OccupyStandardStreams();
-  GoWhereTheUserStood();
-  FlagRules rules;
-  rules.own = CompareFlagTable().infos();
-  rules.plugin_settings = [] { return std::vector<SettingInfo>(); };
-  const absl::StatusOr<FlagWords> words = ReadFlagWords(arguments, rules);
-  if (!words.ok()) return Fail(words.status(), kExitUsage);
-  if (words->help) {
-    const absl::StatusOr<std::string> page =
-        ManualPage(MakeCompareManual(), *words->help);
-    if (!page.ok()) return Fail(page.status(), kExitUsage);
-    fputs(page->c_str(), stdout);
-    return 0;
-  }
-  const absl::StatusOr<CompareFlags> flags =
-      CompareFlagTable().Read(words->own);
-  if (!flags.ok()) return Fail(flags.status(), kExitUsage);
-  if (flags->version) {
-    fputs(kVersionLine, stdout);
-    return 0;
-  }
-  if (words->others.size() < 2) {
+  const OwnWords words = ReadOwnWords(arguments, MakeCompareManual());
+  if (words.exit_status) return *words.exit_status;
+  const CompareFlags flags = *CompareFlagTable().Read(words.flags);
+  if (words.others.size() < 2) {
     return Fail(absl::InvalidArgumentError(
                     "usage: kymo compare [flags] BASE HEAD [argument ...] (see "
                     "kymo compare --help)"),
                 kExitUsage);
   }
-  const absl::StatusOr<int> status = Comparison(*flags, words->others).Run();
+  const absl::StatusOr<int> status = Comparison(flags, words.others).Run();
   if (status.ok()) return *status;
   return Fail(status.status(), absl::IsInvalidArgument(status.status())
                                    ? kExitUsage

@@ -20,17 +20,16 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
-#include "tools/command_line/flag_words.h"
 #include "tools/command_line/large_stack.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/say.h"
-#include "tools/command_line/shared_flags.h"
 #include "tools/command_line/standard_streams.h"
 #include "tools/command_line/user_folder.h"
 #include "tools/gate_command/gate_flags.h"
 #include "tools/gate_command/gate_run.h"
 #include "tools/gate_command/hold.h"
 #include "tools/gate_command/main.h"
+#include "tools/gate_command/own_words.h"
 
 namespace kymo::tools {
 namespace {
@@ -203,26 +202,10 @@ int Report(const Gate& gate, const GateFlags& flags,
 }
 
 int RunGate(const std::vector<std::string>& arguments) {
-  GoWhereTheUserStood();
-  FlagRules rules;
-  rules.own = GateFlagTable().infos();
-  rules.plugin_settings = [] { return std::vector<SettingInfo>(); };
-  const absl::StatusOr<FlagWords> words = ReadFlagWords(arguments, rules);
-  if (!words.ok()) return Fail(words.status(), kExitUsage);
-  if (words->help) {
-    const absl::StatusOr<std::string> page =
-        ManualPage(MakeGateManual(), *words->help);
-    if (!page.ok()) return Fail(page.status(), kExitUsage);
-    fputs(page->c_str(), stdout);
-    return 0;
-  }
-  const absl::StatusOr<GateFlags> flags = GateFlagTable().Read(words->own);
-  if (!flags.ok()) return Fail(flags.status(), kExitUsage);
-  if (flags->version) {
-    fputs(kVersionLine, stdout);
-    return 0;
-  }
-  if (flags->budget.empty() || words->others.empty()) {
+  const OwnWords words = ReadOwnWords(arguments, MakeGateManual());
+  if (words.exit_status) return *words.exit_status;
+  const GateFlags flags = *GateFlagTable().Read(words.flags);
+  if (flags.budget.empty() || words.others.empty()) {
     return Fail(absl::InvalidArgumentError(
                     "usage: kymo gate --budget=FILE -- PROGRAM [argument ...] "
                     "(see kymo gate --help)"),
@@ -230,8 +213,8 @@ int RunGate(const std::vector<std::string>& arguments) {
   }
   // Behind "--" stands a program, else recordings.
   const bool is_program = std::ranges::count(arguments, "--") > 0;
-  Gate gate(*flags, words->others, is_program);
-  return Report(gate, *flags, gate.Run());
+  Gate gate(flags, words.others, is_program);
+  return Report(gate, flags, gate.Run());
 }
 
 }  // namespace

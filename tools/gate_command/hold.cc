@@ -12,6 +12,7 @@
 #include "profiler/base/strings.h"
 #include "profiler/plugin/settings.h"
 #include "profiler/text/visible_text.h"
+#include "tools/run_diff/run_key.h"
 #include "tools/runtime/blocking_calls.h"
 
 namespace kymo::tools {
@@ -148,26 +149,6 @@ void HoldCount(const BudgetLine& line, std::span<const double> amounts,
   }
 }
 
-std::string Xml(std::string_view text) {
-  std::string escaped;
-  for (const char c : VisibleText(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
-
 const char* HeldName(Held held) {
   static constexpr const char* kNames[] = {"ok", "better", "OVER", "advice",
                                            "not held"};
@@ -292,10 +273,10 @@ std::string HeldXml(std::span<const HeldLine> lines, const Budget& budget,
   for (const HeldLine& held : lines) {
     const BudgetLine& line = budget.lines[held.line];
     absl::StrAppend(&cases, "    <testcase name=\"",
-                    Xml(MeasureText(line.measure)), "\" classname=\"",
-                    Xml(suite), "\" file=\"", Xml(budget.path), "\" line=\"",
-                    line.row, "\" time=\"0\">");
-    const std::string why = Xml(held.why);
+                    MarkupText(MeasureText(line.measure)), "\" classname=\"",
+                    MarkupText(suite), "\" file=\"", MarkupText(budget.path),
+                    "\" line=\"", line.row, "\" time=\"0\">");
+    const std::string why = MarkupText(held.why);
     if (held.held == Held::kOver) {
       ++failures;
       absl::StrAppend(&cases, "<failure message=\"", why, "\"/>");
@@ -313,7 +294,7 @@ std::string HeldXml(std::span<const HeldLine> lines, const Budget& budget,
                    "\" errors=\"0\" skipped=\"", skipped, "\"");
   return absl::StrCat("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n",
                       "<testsuites", counts, ">\n  <testsuite name=\"",
-                      Xml(suite), "\"", counts, ">\n", cases,
+                      MarkupText(suite), "\"", counts, ">\n", cases,
                       "  </testsuite>\n</testsuites>\n");
 }
 
@@ -321,9 +302,10 @@ std::string ErrorXml(const std::string& message, const std::string& suite) {
   return absl::StrCat(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"1\" "
       "errors=\"1\">\n  <testsuite name=\"",
-      Xml(suite), "\" tests=\"1\" errors=\"1\">\n    <testcase name=\"budget\"",
-      " classname=\"", Xml(suite), "\" time=\"0\"><error message=\"",
-      Xml(message), "\"/></testcase>\n  </testsuite>\n</testsuites>\n");
+      MarkupText(suite),
+      "\" tests=\"1\" errors=\"1\">\n    <testcase name=\"budget\"",
+      " classname=\"", MarkupText(suite), "\" time=\"0\"><error message=\"",
+      MarkupText(message), "\"/></testcase>\n  </testsuite>\n</testsuites>\n");
 }
 
 absl::StatusOr<std::vector<LineUpdate>> UpdatesFor(

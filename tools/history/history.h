@@ -44,10 +44,8 @@ struct HistoryChanges {
 
 HistoryChanges FindChanges(const RunHistory& history);
 
-enum class HistoryFormat { kText, kMarkdown, kJson };
-
 std::string HistoryText(const RunHistory& history,
-                        const HistoryChanges& changes, HistoryFormat format);
+                        const HistoryChanges& changes, RunFormat format);
 
 // One HTML file with a curve for each row that changed. It needs no network and
 // no script; names of the program stand in it as text.

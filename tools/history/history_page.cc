@@ -5,8 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
-#include "profiler/text/visible_text.h"
 #include "tools/history/history.h"
 
 namespace kymo::tools {
@@ -34,12 +32,6 @@ td:first-child, th:first-child { text-align: left; }
 <h1>History</h1>
 )";
 
-std::string Html(std::string_view text) {
-  return absl::StrReplaceAll(
-      VisibleText(text),
-      {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
-}
-
 class Picture {
  public:
   Picture(const RunHistory& history, const HistoryCurve& curve)
@@ -63,8 +55,8 @@ class Picture {
           &svg_,
           "<circle class=\"run\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>%s: %s"
           "</title></circle>\n",
-          X(i), Y(curve_.amounts[i]), Html(history_.runs[i].name),
-          Html(RunAmountText(curve_.key.table, curve_.amounts[i])));
+          X(i), Y(curve_.amounts[i]), MarkupText(history_.runs[i].name),
+          MarkupText(RunAmountText(curve_.key.table, curve_.amounts[i])));
     }
     return svg_ + "</svg>\n";
   }
@@ -117,9 +109,11 @@ std::string ChangeTable(const RunHistory& history, const HistoryCurve& curve) {
       "<th>confidence</th></tr>\n";
   for (const HistoryChange& change : curve.changes) {
     absl::StrAppend(
-        &html, "<tr><td>", Html(history.runs[change.point.first].name),
-        "</td><td>", Html(RunAmountText(curve.key.table, change.point.before)),
-        "</td><td>", Html(RunAmountText(curve.key.table, change.point.after)),
+        &html, "<tr><td>", MarkupText(history.runs[change.point.first].name),
+        "</td><td>",
+        MarkupText(RunAmountText(curve.key.table, change.point.before)),
+        "</td><td>",
+        MarkupText(RunAmountText(curve.key.table, change.point.after)),
         "</td><td>", absl::StrFormat("%.2f %%", 100 * change.confidence),
         "</td></tr>\n");
   }
@@ -136,8 +130,8 @@ std::string HistoryPage(const RunHistory& history,
                    "Each dot is a run; a dashed line stands before the run "
                    "since which a row is different.</p>\n");
   for (const HistoryCurve& curve : changes.curves) {
-    absl::StrAppend(&html, "<h2>", Html(RunTableName(curve.key.table)), ": ",
-                    Html(RunKeyText(curve.key)), "</h2>\n",
+    absl::StrAppend(&html, "<h2>", MarkupText(RunTableName(curve.key.table)),
+                    ": ", MarkupText(RunKeyText(curve.key)), "</h2>\n",
                     Picture(history, curve).Draw(),
                     ChangeTable(history, curve));
   }

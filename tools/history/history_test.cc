@@ -78,13 +78,13 @@ TEST_F(HistoryTest, FindsTheRunsWhereRowsChanged) {
   EXPECT_GT(changes.changes[1].confidence, 0.99);
   // 0.7 % of the sum, in which the rows' noise cancels out.
   EXPECT_EQ(changes.changes[2].key.name, kWholeName);
-  const std::string text = HistoryText(history, changes, HistoryFormat::kText);
+  const std::string text = HistoryText(history, changes, RunFormat::kText);
   EXPECT_THAT(text, HasSubstr("30 runs, 12 rows, 3 changes\n"));
   EXPECT_THAT(text, ContainsRegex("r25 +heap +allocations +100 +101 +\\+1.0 %"
                                   " +sure"));
-  EXPECT_THAT(HistoryText(history, changes, HistoryFormat::kMarkdown),
+  EXPECT_THAT(HistoryText(history, changes, RunFormat::kMarkdown),
               HasSubstr("| r20 | ranges | op\\<3 |"));
-  EXPECT_THAT(HistoryText(history, changes, HistoryFormat::kJson),
+  EXPECT_THAT(HistoryText(history, changes, RunFormat::kJson),
               HasSubstr("\"run\": \"r25\""));
   // The page draws each row that changed.
   const std::string page = HistoryPage(history, changes);

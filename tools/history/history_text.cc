@@ -87,9 +87,9 @@ std::string Json(const RunHistory& history, const HistoryChanges& changes) {
 }  // namespace
 
 std::string HistoryText(const RunHistory& history,
-                        const HistoryChanges& changes, HistoryFormat format) {
-  if (format == HistoryFormat::kJson) return Json(history, changes);
-  return Tables(history, changes, format == HistoryFormat::kMarkdown);
+                        const HistoryChanges& changes, RunFormat format) {
+  if (format == RunFormat::kJson) return Json(history, changes);
+  return Tables(history, changes, format == RunFormat::kMarkdown);
 }
 
 }  // namespace kymo::tools

@@ -148,12 +148,9 @@ class ReportRun {
     const std::span<const RunAmounts> all(runs);
     const RunDiff diff = DiffRuns(all.first(command_.base_files),
                                   all.subspan(command_.base_files));
-    const RunFormat format =
-        command_.format == TextFormat::kMarkdown ? RunFormat::kMarkdown
-        : command_.format == TextFormat::kJson   ? RunFormat::kJson
-                                                 : RunFormat::kText;
-    KYMO_RETURN_IF_ERROR(Print(
-        RunDiffText(diff, format, command_.table.row_limit), command_.format));
+    KYMO_RETURN_IF_ERROR(Print(RunDiffText(diff, RunFormatOf(command_.format),
+                                           command_.table.row_limit),
+                               command_.format));
     const std::vector<std::string> over = Exceeded(command_.limits, diff);
     for (const std::string& line : over) Say(line);
     return over.empty() ? kExitDone : kExitOver;

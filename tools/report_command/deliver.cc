@@ -22,6 +22,7 @@
 #include "tools/report_command/analyses.h"
 #include "tools/report_command/diff.h"
 #include "tools/report_command/sample_rows.h"
+#include "tools/run_diff/steady_times.h"
 
 namespace kymo::tools {
 namespace {
@@ -272,12 +273,22 @@ absl::StatusOr<std::string> DiffText(const model::Trace& before,
   return DiffsText(diff, sections, command);
 }
 
+RunFormat RunFormatOf(TextFormat format) {
+  if (format == TextFormat::kMarkdown) return RunFormat::kMarkdown;
+  return format == TextFormat::kJson ? RunFormat::kJson : RunFormat::kText;
+}
+
 absl::StatusOr<RunAmounts> AmountsOfRun(const model::Trace& trace,
                                         const ReportCommand& command) {
   RunAmounts amounts;
   KYMO_ASSIGN_OR_RETURN(const TraceRows rows,
                         RowsOf(trace, command.rows, command.filter));
   AddRanges(rows.rows, TableFor(rows, command).sort_by, amounts);
+  std::vector<uint8_t> counted;
+  if (!command.filter.empty()) {
+    KYMO_ASSIGN_OR_RETURN(counted, ChooseEvents(trace, command.filter));
+  }
+  AddSteadyTimes(trace, counted, amounts);
   KYMO_ASSIGN_OR_RETURN(const report::SampleTable samples,
                         ChosenSamples(trace, command.filter));
   AddFunctions(DiffRowsOf(samples), amounts);

@@ -27,6 +27,9 @@ absl::StatusOr<std::string> TablesText(const LoadedTrace& loaded,
 absl::StatusOr<RunAmounts> AmountsOfRun(const model::Trace& trace,
                                         const ReportCommand& command);
 
+// --format of --diff of several runs, and of --history.
+RunFormat RunFormatOf(TextFormat format);
+
 // Adds the trace to the history --append.
 absl::Status AppendTrace(const model::Trace& trace,
                          const ReportCommand& command);

@@ -53,11 +53,7 @@ absl::StatusOr<std::string> HistoryReport(const ReportCommand& command) {
     KYMO_RETURN_IF_ERROR(sink->Append(HistoryPage(history, changes)));
     KYMO_RETURN_IF_ERROR(sink->Commit());
   }
-  return HistoryText(history, changes,
-                     command.format == TextFormat::kJson ? HistoryFormat::kJson
-                     : command.format == TextFormat::kMarkdown
-                         ? HistoryFormat::kMarkdown
-                         : HistoryFormat::kText);
+  return HistoryText(history, changes, RunFormatOf(command.format));
 }
 
 }  // namespace kymo::tools

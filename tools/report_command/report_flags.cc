@@ -125,8 +125,8 @@ std::vector<Setting<ReportFlags>> EventSettings() {
       {.name = "fail_if",
        .value = SomeText(&F::fail_if, "a list such as self_cpu>5%"),
        .purpose = "With --diff: end with status 4 if something surely changed "
-                  "by more, such as self_cpu>5%,allocations>0. It takes "
-                  "self_cpu, function_cpu, calls, allocations, "
+                  "by more, such as steady_cpu>5%,allocations>0. It takes "
+                  "self_cpu, steady_cpu, function_cpu, calls, allocations, "
                   "allocated_bytes, peak_bytes.",
        .hint = "LIMITS",
        .topic = "run"},

@@ -14,14 +14,16 @@
 namespace kymo::tools {
 namespace {
 
-constexpr const char* kMetrics[] = {"self_cpu",        "function_cpu",
-                                    "calls",           "allocations",
-                                    "allocated_bytes", "peak_bytes"};
+constexpr const char* kMetrics[] = {
+    "self_cpu",    "steady_cpu",      "function_cpu", "calls",
+    "allocations", "allocated_bytes", "peak_bytes"};
 
 bool IsOf(const RunKey& key, const std::string& metric) {
   switch (key.table) {
     case RunTable::kRanges:
       return metric == "self_cpu";
+    case RunTable::kSteady:
+      return metric == "steady_cpu";
     case RunTable::kFunctions:
       return metric == "function_cpu";
     case RunTable::kCalls:

@@ -79,7 +79,8 @@ class TableDiff {
       diff.rows.push_back(Row(keys_[i], rows_[i], compared.rows[i]));
     }
     if (!IsTimeTable(table_)) return;
-    diff.wholes[table_] = Row({table_, kWholeName}, Sum(), compared.whole);
+    diff.wholes[table_] =
+        Row({table_, kWholeName}, analysis::SumOfTimes(rows_), compared.whole);
     diff.fewest_runs =
         std::max(diff.fewest_runs, analysis::FewestRuns(rows_.size(), alpha));
   }
@@ -113,16 +114,6 @@ class TableDiff {
       keys_.push_back(key);
       rows_.push_back(std::move(row));
     }
-  }
-
-  RunRow Sum() const {
-    RunRow sum = {.base = std::vector<double>(base_.size()),
-                  .head = std::vector<double>(head_.size())};
-    for (const RunRow& row : rows_) {
-      for (size_t i = 0; i < row.base.size(); ++i) sum.base[i] += row.base[i];
-      for (size_t i = 0; i < row.head.size(); ++i) sum.head[i] += row.head[i];
-    }
-    return sum;
   }
 
   RunDiffRow Row(const RunKey& key, const RunRow& row,

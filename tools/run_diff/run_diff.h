@@ -63,8 +63,6 @@ struct RunDiff {
 RunDiff DiffRuns(std::span<const RunAmounts> base,
                  std::span<const RunAmounts> head);
 
-enum class RunFormat { kText, kMarkdown, kJson };
-
 // `row_limit` holds for each table; below 0: all rows.
 std::string RunDiffText(const RunDiff& diff, RunFormat format, int row_limit);
 

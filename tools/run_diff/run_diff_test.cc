@@ -66,6 +66,26 @@ TEST(RunDiffTest, TextSaysHowSureItIs) {
               HasSubstr("\"verdict\": \"slower\""));
 }
 
+TEST(RunDiffTest, SteadyTimesAreATableOfTheirOwn) {
+  std::vector<RunAmounts> base = Runs(1, 100);
+  std::vector<RunAmounts> head = Runs(1, 100);
+  for (RunAmounts& run : base) {
+    run[{RunTable::kSteady, "mm"}] = run[{RunTable::kRanges, "mm"}];
+  }
+  for (RunAmounts& run : head) {
+    run[{RunTable::kSteady, "mm"}] = 1.1 * run[{RunTable::kRanges, "mm"}];
+  }
+  const RunDiff diff = DiffRuns(base, head);
+  EXPECT_EQ(RowOf(diff, RunTable::kRanges, "mm").compared.verdict,
+            analysis::RunVerdict::kNoChange);
+  EXPECT_THAT(RunDiffText(diff, RunFormat::kText, -1),
+              testing::ContainsRegex("Ranges without disturbances\n.*\n"
+                                     ".*all together.*slower.*\nmm +slower"));
+  EXPECT_THAT(Exceeded(*ParseLimits("self_cpu>5%"), diff), IsEmpty());
+  EXPECT_THAT(Exceeded(*ParseLimits("steady_cpu>5%"), diff),
+              ElementsAre(HasSubstr("of (all together)"), HasSubstr("of mm")));
+}
+
 TEST(RunDiffTest, TooFewRunsSayHowManyItTakes) {
   const std::vector<RunAmounts> base = Runs(1, 100);
   const RunDiff diff = DiffRuns(std::span(base).first(2), Runs(1.1, 101));

@@ -12,8 +12,8 @@ namespace {
 
 using analysis::RunVerdict;
 
-constexpr const char* kTitles[] = {"Ranges", "Sampled functions", "Calls",
-                                   "Heap"};
+constexpr const char* kTitles[] = {"Ranges", "Ranges without disturbances",
+                                   "Sampled functions", "Calls", "Heap"};
 std::string Percent(double share) {
   if (std::isinf(share)) return "--";
   return absl::StrFormat("%+.1f %%", 100 * share);
@@ -41,7 +41,7 @@ std::vector<std::string> Cells(const RunDiffRow& row) {
   const analysis::ComparedRow& compared = row.compared;
   const std::string seen =
       std::isinf(compared.smallest_seen)
-          ? "too few runs"
+          ? "--"
           : absl::StrFormat("%.1f %%", 100 * compared.smallest_seen);
   return {RunKeyText(row.key),
           VerdictText(row),

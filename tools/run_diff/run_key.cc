@@ -2,19 +2,23 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "profiler/base/strings.h"
 #include "profiler/text/text_cells.h"
+#include "profiler/text/utf8.h"
 #include "profiler/text/visible_text.h"
 
 namespace kymo::tools {
 
 const char* RunTableName(RunTable table) {
-  static constexpr const char* kNames[] = {"ranges", "functions", "calls",
-                                           "heap"};
+  static constexpr const char* kNames[] = {"ranges", "steady", "functions",
+                                           "calls", "heap"};
   return kNames[static_cast<size_t>(table)];
 }
 
 bool IsTimeTable(RunTable table) {
-  return table == RunTable::kRanges || table == RunTable::kFunctions;
+  return table == RunTable::kRanges || table == RunTable::kSteady ||
+         table == RunTable::kFunctions;
 }
 
 std::string RunKeyText(const RunKey& key) {
@@ -31,12 +35,20 @@ std::string RunAmountText(RunTable table, double amount) {
 }
 
 std::string MarkdownCell(const std::string& text) {
+  constexpr std::string_view kMarkdown = "\\|`*_<>[]~&";
   std::string cell;
   for (const char c : text) {
-    if (c == '|' || c == '`' || c == '*' || c == '_' || c == '<') cell += '\\';
+    if (kMarkdown.find(c) != kMarkdown.npos) cell += '\\';
     cell += c;
   }
   return cell;
+}
+
+std::string MarkupText(std::string_view text) {
+  std::string scratch;
+  return absl::StrReplaceAll(
+      ToAbsl(json::ToUtf8(VisibleText(text), scratch)),
+      {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
 }
 
 }  // namespace kymo::tools

@@ -10,10 +10,18 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace kymo::tools {
 
-enum class RunTable : uint8_t { kRanges, kFunctions, kCalls, kHeap, kCount };
+enum class RunTable : uint8_t {
+  kRanges,
+  kSteady,  // the same ranges (steady_times.h)
+  kFunctions,
+  kCalls,
+  kHeap,
+  kCount
+};
 
 const char* RunTableName(RunTable table);  // "ranges"; it never changes
 bool IsTimeTable(RunTable table);          // else of counts
@@ -35,8 +43,14 @@ inline constexpr const char kWholeName[] = "(all together)";
 // For people: nothing in it moves the cursor.
 std::string RunKeyText(const RunKey& key);
 std::string RunAmountText(RunTable table, double amount);
-// With its characters that mean something in Markdown escaped.
+
+enum class RunFormat { kText, kMarkdown, kJson };
+
+// With the characters that mean something in Markdown escaped.
 std::string MarkdownCell(const std::string& text);
+// The same for HTML and XML, between tags and within double quotes. What no
+// document may have is shown: control characters, broken UTF-8.
+std::string MarkupText(std::string_view text);
 
 }  // namespace kymo::tools
 

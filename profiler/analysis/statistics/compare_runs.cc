@@ -71,14 +71,17 @@ class CommonSpeed {
 // rank-sum test is worth 3/pi of the runs of a t test.
 double SmallestSeen(const RunRow& row, double alpha) {
   constexpr double kRankEfficiency = 0.955;
-  if (LeastP(row.base.size(), row.head.size()) > alpha) {
-    return std::numeric_limits<double>::infinity();
-  }
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  if (LeastP(row.base.size(), row.head.size()) > alpha) return kNone;
   const double base = Median(row.base);
-  if (base <= 0) return 0;
+  const double head = Median(row.head);
+  if (base <= 0) {
+    const bool is_nothing =
+        head == base && AllEqual(row.base) && AllEqual(row.head);
+    return is_nothing ? 0 : kNone;
+  }
   std::vector<double> off;
   for (const double value : row.base) off.push_back(value / base);
-  const double head = Median(row.head);
   for (const double value : row.head) {
     off.push_back(head > 0 ? value / head : 1);
   }
@@ -109,7 +112,8 @@ void Decide(const RunRow& row, double tests, const CompareOptions& options,
   if (!IsExact(row)) {
     compared.smallest_seen = SmallestSeen(row, options.alpha / tests);
   }
-  if (compared.p < options.alpha && compared.change != 0) {
+  const double least = row.is_count ? 0 : options.least_change;
+  if (compared.p < options.alpha && std::abs(compared.change) > least) {
     compared.verdict =
         compared.change > 0 ? RunVerdict::kSlower : RunVerdict::kFaster;
   } else {
@@ -117,18 +121,6 @@ void Decide(const RunRow& row, double tests, const CompareOptions& options,
                            ? RunVerdict::kNoChange
                            : RunVerdict::kTooNoisy;
   }
-}
-
-RunRow Sum(std::span<const RunRow> rows) {
-  RunRow sum;
-  sum.base.resize(rows[0].base.size());
-  sum.head.resize(rows[0].head.size());
-  for (const RunRow& row : rows) {
-    if (row.is_count) continue;
-    for (size_t i = 0; i < row.base.size(); ++i) sum.base[i] += row.base[i];
-    for (size_t i = 0; i < row.head.size(); ++i) sum.head[i] += row.head[i];
-  }
-  return sum;
 }
 
 }  // namespace
@@ -154,7 +146,7 @@ RunComparison CompareRuns(std::span<const RunRow> rows,
   for (const RunRow& row : even) {
     p.push_back(result.rows.emplace_back(Measured(row, intervals)).p);
   }
-  const RunRow whole = Sum(rows);
+  const RunRow whole = SumOfTimes(rows);
   result.whole = Measured(whole, intervals);
   // Exact rows need no test, so they cost the others nothing.
   std::vector<double> tested;
@@ -174,6 +166,18 @@ RunComparison CompareRuns(std::span<const RunRow> rows,
     Decide(even[i], tests, options, result.rows[i]);
   }
   return result;
+}
+
+RunRow SumOfTimes(std::span<const RunRow> rows) {
+  RunRow sum;
+  sum.base.resize(rows[0].base.size());
+  sum.head.resize(rows[0].head.size());
+  for (const RunRow& row : rows) {
+    if (row.is_count) continue;
+    for (size_t i = 0; i < row.base.size(); ++i) sum.base[i] += row.base[i];
+    for (size_t i = 0; i < row.head.size(); ++i) sum.head[i] += row.head[i];
+  }
+  return sum;
 }
 
 int FewestRuns(size_t rows, double alpha) {

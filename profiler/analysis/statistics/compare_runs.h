@@ -51,7 +51,7 @@ struct ComparedRow {
   Interval interval;  // of `change`, at 95 %
   double p = 1;       // corrected
   // The smallest change that 95 of 100 such comparisons would have found.
-  // Infinite: these are too few runs to find any.
+  // Infinite: these are too few runs to find any, or base has nothing of it.
   double smallest_seen = 0;
 };
 
@@ -63,6 +63,9 @@ struct RunComparison {
 
 struct CompareOptions {
   double min_effect = 0.05;
+  // Of a time, no smaller change counts: where the linker puts a function does
+  // as much, and on a quiet machine that can be seen.
+  double least_change = 0.005;
   double alpha = 0.05;
   bool with_intervals = true;  // most of the time that it takes
 };
@@ -70,6 +73,9 @@ struct CompareOptions {
 // REQUIRES: all rows have the same number of runs on a side, at least one.
 RunComparison CompareRuns(std::span<const RunRow> rows,
                           const CompareOptions& options = {});
+
+// All times together, by run. REQUIRES: a row.
+RunRow SumOfTimes(std::span<const RunRow> rows);
 
 // The fewest runs on each side with which a change among `rows` rows can be
 // found at all.

@@ -113,6 +113,31 @@ TEST(CompareRunsTest, OneMoreOfACountIsAChange) {
   EXPECT_EQ(compared.rows[1].verdict, RunVerdict::kNoChange);
 }
 
+TEST(CompareRunsTest, TinyChangesOfTimesDoNotCount) {
+  std::vector<RunRow> rows = {
+      {.base = {1000, 1000.1, 1000.2, 999.9, 999.8, 999.7}}};
+  const auto verdict = [&](double more, bool is_count) {
+    rows[0].head = rows[0].base;
+    for (double& value : rows[0].head) value += more;
+    rows[0].is_count = is_count;
+    return CompareRuns(rows).rows[0].verdict;
+  };
+  EXPECT_EQ(verdict(10, false), RunVerdict::kSlower);
+  EXPECT_EQ(verdict(4, false), RunVerdict::kNoChange);
+  EXPECT_EQ(verdict(4, true), RunVerdict::kSlower);
+}
+
+TEST(CompareRunsTest, OfNothingNoShareIsSeen) {
+  const std::vector<double> nothing(10, 0);
+  std::vector<double> once = nothing;
+  once[3] = 500;
+  const std::vector<RunRow> rows = {{.base = nothing, .head = once},
+                                    {.base = nothing, .head = nothing}};
+  const RunComparison compared = CompareRuns(rows);
+  EXPECT_EQ(compared.rows[0].verdict, RunVerdict::kTooNoisy);
+  EXPECT_EQ(compared.rows[1].verdict, RunVerdict::kNoChange);
+}
+
 TEST(CompareRunsTest, CountsThatVaryAreTested) {
   const std::vector<RunRow> rows = {
       {.base = {1000, 1010, 990}, .head = {1001, 1009, 991}, .is_count = true}};
