@@ -44,8 +44,8 @@ constexpr bool kHasProfilerManager = IsDefined<benchmark::ProfilerManager>;
 
 constexpr int64_t kRecordedIterations = 16;  // as Google Benchmark has it
 
-// Google Benchmark calls it around iterations that it does not time. If it has a
-// ProfilerManager, it then runs the benchmark once more, and says where the
+// Google Benchmark calls it around iterations that it does not time. If it has
+// a ProfilerManager, it then runs the benchmark once more, and says where the
 // iterations begin: what was taken since is what the recorded run took before
 // its iterations.
 class Recorder final : public benchmark::MemoryManager {

@@ -42,7 +42,7 @@ DurationNs RunnableOf(const model::Wait& wait) {
   return std::max<DurationNs>(0, wait.runnable_ns);
 }
 
-// A thread that has no CPU begins and ends no range, so all of a wait is in one.
+// A thread without a CPU begins and ends no range, so all of a wait is in one.
 void TakeOutWaitsForCpus(const model::Trace& trace,
                          std::vector<DurationNs>& self) {
   if (trace.thread_states() == nullptr) return;

@@ -13,7 +13,7 @@
 //   the others. Of three calls or fewer all count.
 //
 // What is left is the program's as long as fewer than a quarter of the calls
-// are disturbed. It does not see what slows only a few calls down: the sum does.
+// are disturbed. What slows only a few calls down is in the sum alone.
 //
 // Cost: a number for each event; sorts the calls of each name.
 #ifndef KYMO_TOOLS_RUN_DIFF_STEADY_TIMES_H_
@@ -28,8 +28,8 @@
 namespace kymo::tools {
 
 // Self times by name: of ranges of threads, without asynchronous ones and
-// frames of Python (kPythonFunction). `counted`: one entry for each event, not 0
-// if it counts; empty: all do.
+// frames of Python (kPythonFunction). `counted`: one entry for each event, not
+// 0 if it counts; empty: all do.
 void AddSteadyTimes(const model::Trace& trace, std::span<const uint8_t> counted,
                     RunAmounts& amounts);
 
