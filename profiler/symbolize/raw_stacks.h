@@ -4,9 +4,12 @@
 // its leaf costs one node. Node 0 is the empty stack. A parent's number is
 // smaller than its children's. Samples of a busy loop repeat, so the path of
 // the last stack is kept, and only frames that differ from it are looked up.
+// A new stack adds a chain of nodes, each right behind its parent. These are
+// found without the hash table, which has only nodes where stacks part.
 //
-// Memory: a node takes 60 to 110 bytes. Beyond the most nodes that the owner
-//   allows, a stack is the outermost part of it that is known.
+// Memory: a node takes 24 to 48 bytes, and 40 to 80 more in the table. Beyond
+//   the most nodes that the owner allows, a stack is the outermost part of it
+//   that is known.
 // Threads: none.
 #ifndef KYMO_PROFILER_SYMBOLIZE_RAW_STACKS_H_
 #define KYMO_PROFILER_SYMBOLIZE_RAW_STACKS_H_
@@ -57,11 +60,15 @@ class RawStacks {
     }
   };
 
+  // The parent's child of that place, or 0.
+  RawStackId Find(RawStackId parent, const CodePlace& place) const;
+  void Add(RawStackId parent, const CodePlace& place);
+
   size_t most_nodes_;  // without node 0
   std::vector<Node> nodes_;
   uint64_t cut_count_ = 0;
-  absl::flat_hash_map<Key, RawStackId> ids_;
-  std::vector<RawStackId> last_path_;  // root first
+  absl::flat_hash_map<Key, RawStackId> ids_;  // not right behind its parent
+  std::vector<RawStackId> last_path_;         // root first
 };
 
 }  // namespace kymo::symbolize
