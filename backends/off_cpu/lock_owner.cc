@@ -7,7 +7,7 @@
 namespace kymo::off_cpu {
 namespace {
 
-constexpr uint64_t kLockPi2 = 13;  // FUTEX_LOCK_PI2
+constexpr uint64_t kFutexLockPi2 = 13;  // FUTEX_LOCK_PI2
 
 // glibc 2.26 and later, x86-64. A mutex is `lock, count, owner`, and waits for
 // a change of `lock` from 2. A read-write lock is `readers, writers, phase,
@@ -25,7 +25,7 @@ std::optional<OwnerPlace> PlaceOfOwner(const BlockedCall& call) {
   if (call.number != SYS_futex) return std::nullopt;
   const uint64_t command = call.arguments[1] & FUTEX_CMD_MASK;
   constexpr OwnerPlace kInFutex = {0, FUTEX_TID_MASK};
-  if (command == FUTEX_LOCK_PI || command == kLockPi2) return kInFutex;
+  if (command == FUTEX_LOCK_PI || command == kFutexLockPi2) return kInFutex;
   if (command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET) {
     return std::nullopt;
   }

@@ -125,7 +125,7 @@ std::string DictionaryPage(std::span<const std::string_view> texts) {
   return page;
 }
 
-struct Page {
+struct PageToWrite {
   PageType type;
   size_t values;  // with those that are null
   Encoding encoding;
@@ -133,7 +133,7 @@ struct Page {
   std::string packed;
 };
 
-void AppendPage(const Page& page, Codec codec, EncodedColumn& out) {
+void AppendPage(const PageToWrite& page, Codec codec, EncodedColumn& out) {
   const std::string& stored =
       codec == Codec::kZstd ? page.packed : page.unpacked;
   const size_t at = out.bytes.size();
@@ -184,7 +184,7 @@ EncodedColumn EncodeColumn(const Column& column, size_t rows,
   } else if (nulls == 0) {
     values.is_present = {};
   }
-  std::vector<Page> pages;
+  std::vector<PageToWrite> pages;
   if (column.type == Type::kText) {
     pages.push_back({PageType::kDictionary,
                      values.dictionary.size(),
@@ -216,14 +216,14 @@ EncodedColumn EncodeColumn(const Column& column, size_t rows,
   // One codec for all pages of a column of a row group.
   size_t unpacked = 0;
   size_t packed = 0;
-  for (Page& each : pages) {
+  for (PageToWrite& each : pages) {
     each.packed = Compress(each.unpacked);
     unpacked += each.unpacked.size();
     packed += each.packed.size();
   }
   // Unpacking costs a reader more than a few percent of bytes.
   out.codec = packed + unpacked / 16 < unpacked ? Codec::kZstd : Codec::kNone;
-  for (const Page& each : pages) {
+  for (const PageToWrite& each : pages) {
     AppendPage(each, out.codec, out);
     if (each.type == PageType::kDictionary) {
       out.dictionary_bytes = out.bytes.size();

@@ -10,7 +10,7 @@
 namespace kymo::parquet {
 namespace {
 
-constexpr size_t kGroup = 8;  // packed values come in groups of so many
+constexpr size_t kRunGroup = 8;  // packed values come in groups of so many
 // A run ends the packed values before it, which costs two or three bytes.
 constexpr size_t kLeastRun = 24;
 
@@ -23,7 +23,7 @@ size_t RunLength(std::span<const uint32_t> values, size_t at) {
 // The last group is filled up with zeros.
 void AppendPacked(std::span<const uint32_t> values, int width,
                   std::string& out) {
-  const size_t groups = (values.size() + kGroup - 1) / kGroup;
+  const size_t groups = (values.size() + kRunGroup - 1) / kRunGroup;
   AppendVarint(groups << 1 | 1, out);
   const size_t end = out.size() + groups * static_cast<size_t>(width);
   uint64_t bits = 0;
@@ -72,7 +72,7 @@ void AppendRuns(std::span<const uint32_t> values, int width, std::string& out) {
   for (size_t at = 0; at < values.size();) {
     const size_t length = RunLength(values, at);
     // Packed values before a run are whole groups: they take from the run.
-    const size_t taken = (kGroup - (at - packed) % kGroup) % kGroup;
+    const size_t taken = (kRunGroup - (at - packed) % kRunGroup) % kRunGroup;
     if (length < taken + kLeastRun) {
       at += length;
       continue;
@@ -116,9 +116,9 @@ bool ReadRuns(std::string_view bytes, int width, std::span<uint32_t> values) {
       return false;
     }
     const size_t size = static_cast<size_t>(width) * count;
-    const size_t taken = count > values.size() / kGroup
+    const size_t taken = count > values.size() / kRunGroup
                              ? values.size()
-                             : std::min(values.size(), count * kGroup);
+                             : std::min(values.size(), count * kRunGroup);
     Unpack(bytes.substr(0, size), width, values.first(taken));
     bytes.remove_prefix(size);
     values = values.subspan(taken);

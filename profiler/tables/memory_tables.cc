@@ -91,7 +91,7 @@ constexpr Column kMemory[] = {
         .Of("memory.id"),
 };
 
-const MemoryByStack& SumOf(const Source& s, size_t row) {
+const MemoryByStack& MemorySumOf(const Source& s, size_t row) {
   return s.memory_by_stack()[row];
 }
 
@@ -99,42 +99,44 @@ constexpr Column kByStack[] = {
     Define("id", "Number of the row",
            [](const Source&, size_t row) { return row; }),
     Define("pid", "The process's id",
-           [](const Source& s, size_t row) { return SumOf(s, row).pid; }),
+           [](const Source& s, size_t row) { return MemorySumOf(s, row).pid; }),
     Define("source",
            "Who said so: heap, mapped or reported; do not add them up",
            [](const Source& s, size_t row) {
-             return s.texts().memory_source(SumOf(s, row).source);
+             return s.texts().memory_source(MemorySumOf(s, row).source);
            }),
     Define("device_type", "CPU, CUDA, ...",
            [](const Source& s, size_t row) {
-             return Unless(s.texts().device_type(SumOf(s, row).device_type),
-                           kNoText);
+             return Unless(
+                 s.texts().device_type(MemorySumOf(s, row).device_type),
+                 kNoText);
            }),
     Define("device", "The device's number; NULL of the host",
            [](const Source& s, size_t row) {
-             return Unless(SumOf(s, row).device_index, -1);
+             return Unless(MemorySumOf(s, row).device_index, -1);
            }),
     Define("stack_id", "The calls that allocated; NULL: not recorded",
            [](const Source& s, size_t row) {
-             return Unless(Index(SumOf(s, row).stack), 0);
+             return Unless(Index(MemorySumOf(s, row).stack), 0);
            })
         .Of("stacks.id"),
     Define("allocations", "How many blocks were allocated",
            [](const Source& s, size_t row) {
-             return SumOf(s, row).allocated.count();
+             return MemorySumOf(s, row).allocated.count();
            }),
     Define("allocated_bytes", "Their bytes",
            [](const Source& s, size_t row) {
-             return SumOf(s, row).allocated.bytes;
+             return MemorySumOf(s, row).allocated.bytes;
            })
         .In("bytes"),
     Define("alive", "How many of them nobody had freed at the end",
            [](const Source& s, size_t row) {
-             return SumOf(s, row).alive.count();
+             return MemorySumOf(s, row).alive.count();
            }),
-    Define(
-        "alive_bytes", "Their bytes",
-        [](const Source& s, size_t row) { return SumOf(s, row).alive.bytes; })
+    Define("alive_bytes", "Their bytes",
+           [](const Source& s, size_t row) {
+             return MemorySumOf(s, row).alive.bytes;
+           })
         .In("bytes"),
 };
 

@@ -15,7 +15,7 @@ using model::StackId;
 size_t SampleCount(const Source& s) { return s.trace().samples().size(); }
 
 // Samples come first, then the sums of older ones.
-model::SampleSum SumOf(const Source& s, size_t row) {
+model::SampleSum SampleSumOf(const Source& s, size_t row) {
   if (row >= SampleCount(s))
     return s.trace().sample_sums()[row - SampleCount(s)];
   const model::StackSample& sample = s.trace().samples()[row];
@@ -25,8 +25,9 @@ model::SampleSum SumOf(const Source& s, size_t row) {
 constexpr Column kSamples[] = {
     Define("id", "Number of the row",
            [](const Source&, size_t row) { return row; }),
-    Define("track_id", "The thread that was on the CPU",
-           [](const Source& s, size_t row) { return SumOf(s, row).track; })
+    Define(
+        "track_id", "The thread that was on the CPU",
+        [](const Source& s, size_t row) { return SampleSumOf(s, row).track; })
         .Of("tracks.id"),
     Define("time_ns", "When it was taken, since the epoch; NULL of a sum",
            [](const Source& s, size_t row) {
@@ -35,21 +36,25 @@ constexpr Column kSamples[] = {
                         : std::nullopt;
            })
         .In("ns"),
-    Define(
-        "stack_id", "What the thread was doing",
-        [](const Source& s, size_t row) { return Index(SumOf(s, row).stack); })
+    Define("stack_id", "What the thread was doing",
+           [](const Source& s, size_t row) {
+             return Index(SampleSumOf(s, row).stack);
+           })
         .Of("stacks.id"),
     Define("function", "The innermost function of that stack",
            [](const Source& s, size_t row) -> std::optional<model::NameId> {
-             const StackId stack = SumOf(s, row).stack;
+             const StackId stack = SampleSumOf(s, row).stack;
              if (stack == kEmptyStack) return std::nullopt;
              const model::StackTable& stacks = s.trace().stacks();
              return stacks.frame(stacks.leaf(stack)).function;
            }),
-    Define("count", "How many samples the row stands for",
-           [](const Source& s, size_t row) { return SumOf(s, row).count; }),
+    Define(
+        "count", "How many samples the row stands for",
+        [](const Source& s, size_t row) { return SampleSumOf(s, row).count; }),
     Define("weight_ns", "The CPU time that it stands for",
-           [](const Source& s, size_t row) { return SumOf(s, row).weight_ns; })
+           [](const Source& s, size_t row) {
+             return SampleSumOf(s, row).weight_ns;
+           })
         .In("ns"),
 };
 

@@ -19,7 +19,7 @@ size_t WaitCount(const Source& s) {
 const Wait* WaitOf(const Source& s, size_t row) {
   return row < WaitCount(s) ? &s.trace().thread_states()->waits[row] : nullptr;
 }
-const WaitSum& SumOf(const Source& s, size_t row) {
+const WaitSum& WaitSumOf(const Source& s, size_t row) {
   return s.trace().thread_states()->short_waits[row - WaitCount(s)];
 }
 
@@ -27,7 +27,7 @@ const WaitSum& SumOf(const Source& s, size_t row) {
 template <typename T>
 T OfBoth(const Source& s, size_t row, T Wait::*of_wait, T WaitSum::*of_sum) {
   const Wait* const wait = WaitOf(s, row);
-  return wait != nullptr ? wait->*of_wait : SumOf(s, row).*of_sum;
+  return wait != nullptr ? wait->*of_wait : WaitSumOf(s, row).*of_sum;
 }
 
 // A member that only waits have; nothing if it is `none`.
@@ -46,7 +46,7 @@ std::optional<uint32_t> StackOf(const Source& s, size_t row,
   return Index(*stack);
 }
 
-constexpr Column kColumns[] = {
+constexpr Column kWaitColumns[] = {
     Define("id", "Number of the row",
            [](const Source&, size_t row) { return row; }),
     Define("track_id", "The thread that waited",
@@ -73,7 +73,7 @@ constexpr Column kColumns[] = {
         .In("ns"),
     Define("count", "How many waits the row stands for; more than 1 of a sum",
            [](const Source& s, size_t row) -> uint64_t {
-             return WaitOf(s, row) != nullptr ? 1 : SumOf(s, row).count;
+             return WaitOf(s, row) != nullptr ? 1 : WaitSumOf(s, row).count;
            }),
     Define("longest_ns", "The longest of them",
            [](const Source& s, size_t row) {
@@ -149,7 +149,7 @@ Table WaitsTable() {
           .example =
               "select kind, sum(count), sum(dur_ns) from waits "
               "where is_idle is not true group by kind order by 3 desc",
-          .columns = kColumns,
+          .columns = kWaitColumns,
           .row_count = [](const Source& s) {
             const model::ThreadStates* const states = s.trace().thread_states();
             return states == nullptr

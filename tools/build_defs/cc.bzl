@@ -23,11 +23,12 @@ def _precompiled(header):
         "//conditions:default": [],
     })
 
-def kymo_cc_library(name, srcs = [], copts = [], deps = [], **kwargs):
+def kymo_cc_library(name, srcs = [], copts = [], deps = [], as_one = False, **kwargs):
     """A library of the product.
 
     It begins with the precompiled //tools/build_defs:library_headers, unless it
     has flags of its own, which the precompiled header was not compiled with.
+    With `as_one`, its sources are compiled as one: see kymo_cc_unity_library.
     """
     if not copts and [src for src in srcs if src.endswith(".cc")]:
         more_copts, more_deps = _precompiled("//tools/build_defs:library_headers")
@@ -35,13 +36,29 @@ def kymo_cc_library(name, srcs = [], copts = [], deps = [], **kwargs):
         deps = deps + more_deps
     cc_library(
         name = name,
-        srcs = srcs,
+        srcs = _as_one(name, srcs, "all_of_" + name) if as_one else srcs,
         copts = (KYMO_TEST_COPTS if kwargs.get("testonly") else KYMO_COPTS) + copts,
         deps = deps,
         **kwargs
     )
 
-def kymo_cc_unity_library(name, srcs = [], hdrs = [], deps = [], **kwargs):
+def _as_one(name, srcs, source):
+    """The headers of `srcs`, and one source of those that it has."""
+    sources = [src for src in srcs if src.endswith(".cc")]
+    native.genrule(
+        name = name + "_source",
+        srcs = sources,
+        outs = [source + ".cc"],
+        cmd = "for source in $(SRCS); do" +
+              " echo \"#line 1 \\\"$$source\\\"\" && cat \"$$source\";" +
+              " done > $@",
+    )
+    return [src for src in srcs if src not in sources] + select({
+        "//tools/build_defs:source_by_source": sources,
+        "//conditions:default": [":" + name + "_source"],
+    })
+
+def kymo_cc_unity_library(name, srcs = [], hdrs = [], deps = [], part = "", **kwargs):
     """A library of the product that is compiled with the others of its package.
 
     `kymo_cc_unity()` at the package's end compiles the sources of all of them
@@ -52,31 +69,38 @@ def kymo_cc_unity_library(name, srcs = [], hdrs = [], deps = [], **kwargs):
     Who depends on one of them links them all. Code that runs in other people's
     processes is made of kymo_cc_library, and so is what has flags of its own.
     With --define=kymo_unity=0 each source is compiled alone.
+
+    A folder that uses another folder, which uses this one, has two such
+    sources: the libraries above the other folder have a `part` of their own.
     """
 
     # Says what the library is made of, since existing_rules() tells only this.
     native.filegroup(
-        name = name + _PART_OF_UNITY,
+        name = name + "_of_" + _unity(part),
         srcs = srcs + hdrs,
         data = deps,
         tags = ["manual"],
     )
     cc_library(
         name = name,
-        deps = [":" + _UNITY],
+        deps = [":" + _unity(part)],
         **kwargs
     )
 
-_UNITY = "unity"
-_PART_OF_UNITY = "_of_unity"
+def _unity(part):
+    return "unity_" + part if part else "unity"
 
-def kymo_cc_unity():
+def kymo_cc_unity(part = ""):
     """The sources of all kymo_cc_unity_library of the package above this line.
+
+    With `part`, of those with this part.
     """
+    unity = _unity(part)
+    suffix = "_of_" + unity
     parts = {
-        name[:-len(_PART_OF_UNITY)]: rule
+        name[:-len(suffix)]: rule
         for name, rule in native.existing_rules().items()
-        if name.endswith(_PART_OF_UNITY)
+        if name.endswith(suffix)
     }
     files = [file for part in parts.values() for file in part["srcs"]]
     srcs = [file for file in files if file.endswith(".cc")]
@@ -86,21 +110,10 @@ def kymo_cc_unity():
         for dep in part["data"]
         if not (dep.startswith(":") and dep[1:] in parts)
     }
-    native.genrule(
-        name = _UNITY + "_source",
-        srcs = srcs,
-        outs = [_UNITY + ".cc"],
-        cmd = "for source in $(SRCS); do" +
-              " echo \"#line 1 \\\"$$source\\\"\" && cat \"$$source\";" +
-              " done > $@",
-    )
     more_copts, more_deps = _precompiled("//tools/build_defs:library_headers")
     cc_library(
-        name = _UNITY,
-        srcs = select({
-            "//tools/build_defs:source_by_source": srcs,
-            "//conditions:default": [":" + _UNITY + "_source"],
-        }),
+        name = unity,
+        srcs = _as_one(unity, srcs, unity),
         hdrs = [file for file in files if not file.endswith(".cc")],
         copts = KYMO_COPTS + more_copts,
         visibility = ["//visibility:private"],

@@ -57,7 +57,7 @@ std::string BlockedBy(const analysis::TimeByKind& blocked_ns,
   return text;
 }
 
-std::string AndMore(size_t all, size_t shown) {
+std::string AndMoreRows(size_t all, size_t shown) {
   return all > shown ? absl::StrCat("and ", all - shown, " more\n") : "";
 }
 
@@ -144,7 +144,7 @@ std::string WaitsTable(const model::Trace& trace,
   }
   return report::FormatFittedTable(
              table, {.width = options.width, .color = options.color}) +
-         AndMore(order.size(), shown);
+         AndMoreRows(order.size(), shown);
 }
 
 // The place with the most time: stacks from samples differ in each line.
@@ -187,7 +187,7 @@ std::string LocksTable(const model::Trace& trace,
   }
   return report::FormatFittedTable(
              table, {.width = options.width, .color = options.color}) +
-         AndMore(locks.size(), shown);
+         AndMoreRows(locks.size(), shown);
 }
 
 std::string ThreadsTable(const model::Trace& trace,
@@ -219,7 +219,7 @@ std::string ThreadsTable(const model::Trace& trace,
   }
   return report::FormatFittedTable(
              table, {.width = options.width, .color = options.color}) +
-         AndMore(threads.size(), shown);
+         AndMoreRows(threads.size(), shown);
 }
 
 }  // namespace kymo::tools

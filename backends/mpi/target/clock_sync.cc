@@ -17,8 +17,8 @@ constexpr int kRoundTrips = 40;
 // Ranks come to MPI_Finalize one after another, as their work ends.
 constexpr int64_t kLateNs = 60'000'000'000;
 
-constinit OwnFunction<2> comm_rank("PMPI_Comm_rank");
-constinit OwnFunction<2> comm_size("PMPI_Comm_size");
+constinit OwnFunction<2> sync_rank("PMPI_Comm_rank");
+constinit OwnFunction<2> sync_size("PMPI_Comm_size");
 
 constinit Exchange exchange;
 
@@ -79,8 +79,8 @@ bool Measure(int rank, int size, Offset& own) noexcept {
 void MeasureAndRecord() noexcept {
   int rank = 0;
   int size = 0;
-  comm_rank(Abi().comm_world, &rank);
-  comm_size(Abi().comm_world, &size);
+  sync_rank(Abi().comm_world, &rank);
+  sync_size(Abi().comm_world, &size);
   Offset own;
   if (!Measure(rank, size, own) || !record::IsOn()) return;
   const record::Arg args[] = {{"mono_ns", MonotonicNs()},
@@ -94,8 +94,8 @@ void MeasureAndRecord() noexcept {
 void StartClocks() noexcept {
   int rank = 0;
   int size = 0;
-  comm_rank(Abi().comm_world, &rank);
-  comm_size(Abi().comm_world, &size);
+  sync_rank(Abi().comm_world, &rank);
+  sync_size(Abi().comm_world, &size);
   if (AllRanksMeet(rank, size) && exchange.Open()) MeasureAndRecord();
 }
 

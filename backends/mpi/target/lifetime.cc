@@ -15,16 +15,16 @@
 namespace kymo::mpi {
 namespace {
 
-constinit OwnFunction<2> comm_rank("PMPI_Comm_rank");
-constinit OwnFunction<2> comm_size("PMPI_Comm_size");
+constinit OwnFunction<2> world_rank("PMPI_Comm_rank");
+constinit OwnFunction<2> world_size("PMPI_Comm_size");
 
 // Says who this process is among the ranks.
 void RecordRank() noexcept {
   if (!record::IsOn()) return;
   int rank = 0;
   int size = 0;
-  comm_rank(Abi().comm_world, &rank);
-  comm_size(Abi().comm_world, &size);
+  world_rank(Abi().comm_world, &rank);
+  world_size(Abi().comm_world, &size);
   char host[256] = "";
   gethostname(host, sizeof(host) - 1);
   const record::Arg args[] = {{"rank", rank},

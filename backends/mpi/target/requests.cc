@@ -11,8 +11,8 @@ namespace kymo::mpi {
 namespace {
 
 constexpr int kTableBits = 16;
-constexpr size_t kTableSize = size_t{1} << kTableBits;
-constexpr size_t kMostProbed = 256;
+constexpr size_t kMostRequests = size_t{1} << kTableBits;
+constexpr size_t kMostEntriesProbed = 256;
 
 struct Entry {
   Word handle = 0;  // 0: free
@@ -21,42 +21,42 @@ struct Entry {
   Request request;
 };
 
-constinit Entry table[kTableSize];
-constinit SpinLock lock;
+constinit Entry requests[kMostRequests];
+constinit SpinLock requests_lock;
 constinit std::atomic<uint64_t> lost{0};
 
-size_t PlaceOf(Word handle) noexcept {
+size_t HomeOf(Word handle) noexcept {
   return handle * 0x9e3779b97f4a7c15u >> (64 - kTableBits);
 }
 
 // The entry of the handle, or the free one where it belongs. Null: the table is
 // too full. REQUIRES: the lock is held, here and below.
 Entry* EntryFor(Word handle) noexcept {
-  for (size_t probe = 0; probe < kMostProbed; ++probe) {
-    Entry& entry = table[(PlaceOf(handle) + probe) % kTableSize];
+  for (size_t probe = 0; probe < kMostEntriesProbed; ++probe) {
+    Entry& entry = requests[(HomeOf(handle) + probe) % kMostRequests];
     if (entry.handle == handle || entry.handle == 0) return &entry;
   }
   return nullptr;
 }
 
-Entry* Find(Word handle) noexcept {
+Entry* FindEntry(Word handle) noexcept {
   Entry* const entry = EntryFor(handle);
   return entry == nullptr || entry->handle == 0 ? nullptr : entry;
 }
 
 // Moves the entries behind it forward, so that a search may end at a free one.
-void Erase(Entry* entry) noexcept {
-  const size_t begin = entry - table;
+void EraseEntry(Entry* entry) noexcept {
+  const size_t begin = entry - requests;
   size_t hole = begin;
-  for (size_t step = 1; step < kTableSize; ++step) {
-    const size_t at = (begin + step) % kTableSize;
-    if (table[at].handle == 0) break;
-    const size_t home = PlaceOf(table[at].handle);
-    if ((at - home) % kTableSize < (at - hole) % kTableSize) continue;
-    table[hole] = table[at];
+  for (size_t step = 1; step < kMostRequests; ++step) {
+    const size_t at = (begin + step) % kMostRequests;
+    if (requests[at].handle == 0) break;
+    const size_t home = HomeOf(requests[at].handle);
+    if ((at - home) % kMostRequests < (at - hole) % kMostRequests) continue;
+    requests[hole] = requests[at];
     hole = at;
   }
-  table[hole] = {};
+  requests[hole] = {};
 }
 
 record::CapturedArg IntArg(const char* key, int64_t value) noexcept {
@@ -105,7 +105,7 @@ void AddNewCommunicator(Word address, uint32_t place) noexcept {
 void Remember(Word handle, const Entry& fresh) noexcept {
   uint64_t earlier = 0;
   {
-    const SpinLock::Held held(lock);
+    const SpinLock::Held held(requests_lock);
     Entry* const entry = EntryFor(handle);
     if (entry == nullptr) {
       lost.fetch_add(1, std::memory_order_relaxed);
@@ -134,8 +134,8 @@ void BeginRequest(Word handle, const Request& request) noexcept {
 
 void StartRequest(Word handle) noexcept {
   handle = Handle(handle);
-  const SpinLock::Held held(lock);
-  Entry* const entry = Find(handle);
+  const SpinLock::Held held(requests_lock);
+  Entry* const entry = FindEntry(handle);
   if (entry == nullptr) return;
   entry->range = BeginRange(entry->request);
   entry->is_waited_for = false;
@@ -144,8 +144,8 @@ void StartRequest(Word handle) noexcept {
 OpenRequest FindRequest(Word handle) noexcept {
   handle = Handle(handle);
   if (handle == Abi().request_null || handle == 0) return {};
-  const SpinLock::Held held(lock);
-  Entry* const entry = Find(handle);
+  const SpinLock::Held held(requests_lock);
+  Entry* const entry = FindEntry(handle);
   if (entry == nullptr || entry->range == 0) return {};
   entry->is_waited_for = true;
   return {.handle = handle,
@@ -159,12 +159,12 @@ OpenRequest FindRequest(Word handle) noexcept {
 void CompleteRequest(const OpenRequest& open, const void* status) noexcept {
   if (open.range == 0) return;
   {
-    const SpinLock::Held held(lock);
-    Entry* const entry = Find(open.handle);
+    const SpinLock::Held held(requests_lock);
+    Entry* const entry = FindEntry(open.handle);
     // Otherwise another thread has the handle for its next request.
     if (entry != nullptr && entry->range == open.range) {
       entry->range = 0;
-      if (!entry->request.is_persistent) Erase(entry);
+      if (!entry->request.is_persistent) EraseEntry(entry);
     }
   }
   EndRange(open.range, open.direction, open.peers, status);
@@ -174,9 +174,9 @@ void CompleteRequest(const OpenRequest& open, const void* status) noexcept {
 void FreeRequest(Word handle) noexcept {
   const OpenRequest open = FindRequest(handle);
   {
-    const SpinLock::Held held(lock);
-    Entry* const entry = Find(Handle(handle));
-    if (entry != nullptr) Erase(entry);
+    const SpinLock::Held held(requests_lock);
+    Entry* const entry = FindEntry(Handle(handle));
+    if (entry != nullptr) EraseEntry(entry);
   }
   EndRange(open.range, open.direction, open.peers, nullptr);
 }
@@ -189,12 +189,12 @@ void AddMessage(Word handle, const Request& probe) noexcept {
 bool TakeMessage(Word handle, Request& receive) noexcept {
   handle = Handle(handle);
   if (handle == 0) return false;
-  const SpinLock::Held held(lock);
-  Entry* const entry = Find(handle);
+  const SpinLock::Held held(requests_lock);
+  Entry* const entry = FindEntry(handle);
   if (entry == nullptr) return false;
   receive.comm_id = entry->request.comm_id;
   receive.peers = entry->request.peers;
-  Erase(entry);
+  EraseEntry(entry);
   return true;
 }
 

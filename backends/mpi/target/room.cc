@@ -14,7 +14,7 @@ struct alignas(16) Room::Block {
 };
 
 namespace {
-constinit SpinLock lock;
+constinit SpinLock room_lock;
 }  // namespace
 
 constinit Room::Block* Room::kept = nullptr;
@@ -22,7 +22,7 @@ constinit Room::Block* Room::kept = nullptr;
 Room::Room(size_t bytes) noexcept : data_(stack_) {
   if (bytes <= kOnStack) return;
   {
-    const SpinLock::Held held(lock);
+    const SpinLock::Held held(room_lock);
     Block** at = &kept;
     while (*at != nullptr && (*at)->bytes < bytes) at = &(*at)->next;
     block_ = *at;
@@ -42,7 +42,7 @@ Room::Room(size_t bytes) noexcept : data_(stack_) {
 
 Room::~Room() {
   if (block_ == nullptr) return;
-  const SpinLock::Held held(lock);
+  const SpinLock::Held held(room_lock);
   block_->next = kept;
   kept = block_;
 }

@@ -11,7 +11,7 @@ namespace {
 
 using record::ForeignText;
 
-constinit Key payload_key("payload");
+constinit Key text_payload_key("payload");
 
 constexpr int kMaxNesting = 4;
 constexpr size_t kMaxShownElements = 64;
@@ -320,12 +320,12 @@ void AddPayloads(const Domain& domain, const PayloadData* data, size_t count,
       size_t end = 0;
       reader.ReadSchema(*schema, 0, {}, 0, &end);
     } else if (blob.schema < kSchemaReferenced && blob.size != ~size_t{0}) {
-      reader.ReadValue(blob.schema, payload_key.id());
+      reader.ReadValue(blob.schema, text_payload_key.id());
     } else {
       args.Begin();
       args.AppendNumber(uint64_t{blob.size});
       args.Append(" bytes");
-      args.AddText(payload_key.id(), args.Appended());
+      args.AddText(text_payload_key.id(), args.Appended());
     }
   }
 }

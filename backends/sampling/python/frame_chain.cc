@@ -12,7 +12,7 @@ constexpr uint8_t kLastOwnerOfFunctions = 2;
 constexpr uint64_t kTagBits = 3;
 
 template <typename T>
-T Field(std::span<const std::byte> bytes, uint64_t offset) {
+T FrameField(std::span<const std::byte> bytes, uint64_t offset) {
   T value;
   std::memcpy(&value, bytes.data() + offset, sizeof(value));
   return value;
@@ -45,12 +45,12 @@ std::optional<FrameChain::Fields> FrameChain::ReadFrame(uint64_t frame) {
   if (bytes.empty()) return std::nullopt;
   const auto& at = layout_.frame;
   const uint64_t tags = layout_.minor_version >= 14 ? kTagBits : 0;
-  return Fields{
-      .code = Field<uint64_t>(bytes, at.code) & ~tags,
-      .previous = Field<uint64_t>(bytes, at.previous),
-      .instruction = Field<uint64_t>(bytes, at.instruction),
-      .owner = Field<uint8_t>(bytes, at.owner),
-      .is_entry = at.is_entry != 0 && Field<uint8_t>(bytes, at.is_entry) != 0};
+  return Fields{.code = FrameField<uint64_t>(bytes, at.code) & ~tags,
+                .previous = FrameField<uint64_t>(bytes, at.previous),
+                .instruction = FrameField<uint64_t>(bytes, at.instruction),
+                .owner = FrameField<uint8_t>(bytes, at.owner),
+                .is_entry = at.is_entry != 0 &&
+                            FrameField<uint8_t>(bytes, at.is_entry) != 0};
 }
 
 bool FrameChain::AddFrame(const Fields& fields, int64_t now_ns,

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "importers/builtin/builtin_importers.h"
+#include "importers/chrome/chrome_importer.h"
 #include "importers/load/load.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/report/ranks/rank_tables.h"
@@ -51,9 +51,11 @@ absl::Status WriteText(const std::string& text, std::string_view name,
   return sink->Commit();
 }
 
+// The files are trace.json or trace.json.gz, so the command needs only the
+// importer of these.
 absl::StatusOr<LoadedTrace> LoadRanks(const JobFiles& files) {
   ImporterRegistry importers;
-  KYMO_RETURN_IF_ERROR(RegisterBuiltinImporters(importers));
+  KYMO_RETURN_IF_ERROR(importers.Register(NewChromeImporter()));
   return Load(files.traces, {}, importers);
 }
 
