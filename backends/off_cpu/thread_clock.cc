@@ -15,6 +15,9 @@ constexpr int kMostLooks = 64;
 // The same of NextBlocked: some 0.1 ms.
 constexpr size_t kMostBlockedLooks = 2'000;
 
+// A switch of a thread that sleeps takes up to 12 us between its two records.
+constexpr uint64_t kMostHiddenNs = 15'000;
+
 uint64_t Switches(const ThreadTimes& times) {
   return times.voluntary_switches + times.involuntary_switches;
 }
@@ -81,17 +84,20 @@ void ThreadClock::UseCpuTimeRead(LiveThread& thread, uint64_t time_ns,
   thread.cpu_time_read.reset();
 }
 
-// Each switch hides as much as those between the two reads, on average.
+// What the kernel counted between the two reads, and as much for each of the
+// other switches, on average. Few switches say little: some time may be of
+// something else.
 DurationNs ThreadClock::HiddenNs(const LiveThread& thread) {
   // The kernel has counted the time that is unknown, too.
   if (!thread.first_hidden || thread.times.unknown_ns != 0) return 0;
   const auto& [first_ns, first_switches] = *thread.first_hidden;
   const auto& [last_ns, last_switches] = thread.last_hidden;
   if (last_ns <= first_ns || last_switches <= first_switches) return 0;
-  return static_cast<DurationNs>(
-      static_cast<double>(last_ns - first_ns) *
-      static_cast<double>(Switches(thread.times)) /
-      static_cast<double>(last_switches - first_switches));
+  const auto read_ns = static_cast<uint64_t>(last_ns - first_ns);
+  const uint64_t read_switches = last_switches - first_switches;
+  const uint64_t each_ns = std::min(read_ns / read_switches, kMostHiddenNs);
+  const uint64_t others = Switches(thread.times) - read_switches;
+  return static_cast<DurationNs>(read_ns + others * each_ns);
 }
 
 void ThreadClock::List(uint32_t tid, LiveThread& thread) {

@@ -335,6 +335,23 @@ TEST_F(ThreadClockTest, ASwitchTakesTimeThatOnlyTheKernelCounts) {
   EXPECT_EQ(TimesOf(7).blocked_ns(), 400 - 52);
 }
 
+// Something else took the time, such as an interrupt: the next switches need not
+// take as long.
+TEST_F(ThreadClockTest, OneSlowSwitchSaysLittleOfTheOthers) {
+  clock_.OnFork(kPid, 7, 0);
+  In(7, 0);
+  Block(7, 10);
+  constexpr uint64_t kMs = 1'000'000;
+  clock_.OnCpuTime(7, 10 + kMs, 2 * kMs, 3 * kMs);
+  uint64_t at_ns = 10 * kMs;
+  for (int i = 0; i < 100; ++i, at_ns += kMs) {
+    In(7, at_ns);
+    Block(7, at_ns + 10);
+  }
+  clock_.OnExit(7, at_ns);
+  EXPECT_EQ(TimesOf(7).on_cpu_ns, 101 * 10 + DurationNs{kMs} + 100 * 15'000);
+}
+
 // What the kernel had counted before the program began does not matter.
 TEST_F(ThreadClockTest, OnlySwitchesOfTheRecordingTakeTime) {
   clock_.OnExec(kPid, 7, 0);
