@@ -335,8 +335,8 @@ TEST_F(ThreadClockTest, ASwitchTakesTimeThatOnlyTheKernelCounts) {
   EXPECT_EQ(TimesOf(7).blocked_ns(), 400 - 52);
 }
 
-// Something else took the time, such as an interrupt: the next switches need not
-// take as long.
+// Something else took the time, such as an interrupt: the next switches need
+// not take as long.
 TEST_F(ThreadClockTest, OneSlowSwitchSaysLittleOfTheOthers) {
   clock_.OnFork(kPid, 7, 0);
   In(7, 0);

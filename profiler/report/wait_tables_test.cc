@@ -87,9 +87,9 @@ TEST(WaitTablesTest, ALockHasARowForEachStackThatWaitedAndThatHeldIt) {
     texts.push_back(Text(row[2]) + " " + std::to_string(Number(row[4])) + " " +
                     Text(row[7]));
   }
-  EXPECT_EQ(texts, (std::vector<std::string>{
-                       "waits 2000 pthread_mutex_lock", "waits 1000 Get",
-                       "holds 2000 Hold", "holds 1000 [unknown]"}));
+  EXPECT_EQ(texts, (std::vector<std::string>{"waits 2000 Put", "waits 1000 Get",
+                                             "holds 2000 Hold",
+                                             "holds 1000 [unknown]"}));
   EXPECT_EQ(Text(table.rows[2][8]), "Hold < worker");
 }
 
