@@ -15,6 +15,9 @@ constexpr int kMostLooks = 64;
 // The same of NextBlocked: some 0.1 ms.
 constexpr size_t kMostBlockedLooks = 2'000;
 
+// In how long a time around the reading of a thread's time on a CPU it may have
+// run. A thread that switches so often hides much more in a reading's period.
+constexpr uint64_t kMostDoubtNs = 50'000;
 // A switch of a thread that sleeps takes up to 12 us between its two records.
 constexpr uint64_t kMostHiddenNs = 15'000;
 
@@ -70,13 +73,18 @@ void ThreadClock::Enter(uint32_t tid, LiveThread& thread, uint64_t time_ns,
   List(tid, thread);
 }
 
-// Only of a thread that is off its CPU does the kernel know the exact time.
+// While a thread is on its CPU, the kernel's count may be that of when it got
+// there. If it got there or left during the reading, it may be either.
 void ThreadClock::UseCpuTimeRead(LiveThread& thread, uint64_t time_ns,
                                  bool is_unknown) {
   const std::optional<CpuTimeRead>& read = thread.cpu_time_read;
-  if (!read || time_ns <= read->end_ns) return;
-  if (!is_unknown && thread.state != State::kOnCpu &&
-      thread.since_ns <= read->begin_ns) {
+  if (!read || time_ns <= read->begin_ns) return;
+  const uint64_t since_ns =
+      thread.state == State::kOnCpu ? thread.since_ns : time_ns;
+  const uint64_t doubt_ns =
+      read->end_ns > since_ns ? read->end_ns - since_ns : 0;
+  if (!is_unknown && thread.since_ns <= read->begin_ns &&
+      doubt_ns <= kMostDoubtNs) {
     thread.last_hidden = {read->on_cpu_ns - thread.times.on_cpu_ns,
                           Switches(thread.times)};
     if (!thread.first_hidden) thread.first_hidden = thread.last_hidden;

@@ -368,15 +368,39 @@ TEST_F(ThreadClockTest, OnlySwitchesOfTheRecordingTakeTime) {
 
 // It ran meanwhile, so the kernel's time is of an unknown instant.
 TEST_F(ThreadClockTest, TheKernelsTimeOfAThreadThatRanMeanwhileDoesNotCount) {
+  constexpr uint64_t kUs = 1'000;
   for (const uint32_t tid : {7, 8}) {
     clock_.OnFork(kPid, tid, 0);
-    In(tid, 10);
-    Block(tid, 20);
-    clock_.OnCpuTime(tid, 50, tid == 7 ? 15 : 25, tid == 8 ? 35 : 27);
-    In(tid, 30);
-    Block(tid, 40);
-    clock_.OnExit(tid, 100);
-    EXPECT_EQ(TimesOf(tid).on_cpu_ns, 20) << tid;
+    In(tid, 100 * kUs);
+    Block(tid, 200 * kUs);
+    // One was on its CPU for long, and the other got there.
+    clock_.OnCpuTime(tid, 500 * kUs, (tid == 7 ? 190 : 250) * kUs,
+                     (tid == 7 ? 210 : 400) * kUs);
+    In(tid, 300 * kUs);
+    Block(tid, 400 * kUs);
+    clock_.OnExit(tid, 1000 * kUs);
+    EXPECT_EQ(TimesOf(tid).on_cpu_ns, DurationNs{200 * kUs}) << tid;
+  }
+}
+
+// In threads that switch all the time, a reading always falls into some switch.
+TEST_F(ThreadClockTest, AShortTimeOfDoubtDoesNotMatter) {
+  constexpr uint64_t kUs = 1'000;
+  for (const uint32_t tid : {7, 8}) {
+    clock_.OnFork(kPid, tid, 0);
+    uint64_t at_ns = 0;
+    for (int i = 0; i < 100; ++i, at_ns += 20 * kUs) {
+      if (i == 49) {  // records come later than what is read
+        // On its CPU, and off it; 3 us of each switch are hidden.
+        const uint64_t read_ns = at_ns + (tid == 7 ? 5 : 15) * kUs;
+        clock_.OnCpuTime(tid, (tid == 7 ? 49 : 50) * 13 * kUs, read_ns,
+                         read_ns + 8 * kUs);
+      }
+      In(tid, at_ns);
+      Block(tid, at_ns + 10 * kUs);
+    }
+    clock_.OnExit(tid, at_ns);
+    EXPECT_NEAR(static_cast<double>(TimesOf(tid).on_cpu_ns), 1'300e3, 5e3);
   }
 }
 
