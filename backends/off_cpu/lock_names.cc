@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
+#include "backends/off_cpu/lock_owner.h"
 #include "profiler/model/stack_table.h"
 
 namespace kymo::off_cpu {
@@ -144,10 +145,6 @@ KindAndLock KindOfStack(const model::TraceShard& shard, model::StackId stack) {
   return {};
 }
 
-// The C library's locks begin at multiples of 8. Their readers wait for the
-// word 8 bytes behind that, and their writers for the next one.
-uint64_t RwLockOf(uint64_t futex) { return futex - (futex % 8 == 0 ? 8 : 12); }
-
 // Whether the stack ends in a system call that the program made itself. Then
 // the words behind its futex are not those of the C library's locks.
 bool MadeItsOwnCall(const model::TraceShard& shard, model::StackId stack) {
@@ -185,7 +182,7 @@ std::optional<WaitKind> KindOfFunction(std::string_view function) {
 void TellLocksFromConditions(model::TraceShard& shard,
                              model::ThreadStates& states) {
   struct Told {
-    KindAndLock kind;
+    KindAndLock of_stack;
     bool is_gil = false;
     bool has_holder = true;
   };
@@ -199,8 +196,8 @@ void TellLocksFromConditions(model::TraceShard& shard,
       at->second = {KindOfStack(shard, wait.stack), IsGil(shard, wait.stack),
                     !MadeItsOwnCall(shard, wait.stack)};
     }
-    wait.kind = at->second.kind.kind.value_or(wait.kind);
-    if (at->second.kind.is_in_rwlock && wait.object != 0) {
+    wait.kind = at->second.of_stack.kind.value_or(wait.kind);
+    if (at->second.of_stack.is_in_rwlock && wait.object != 0) {
       wait.object = RwLockOf(wait.object);
     }
     if constexpr (requires { wait.holder; }) {

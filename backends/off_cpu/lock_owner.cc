@@ -16,10 +16,16 @@ constexpr uint64_t kFutexLockPi2 = 13;  // FUTEX_LOCK_PI2
 constexpr uint32_t kMutexValue = 2;
 constexpr uint32_t kWriterValue = 3;
 constexpr size_t kMutexOwner = 2;
-constexpr size_t kWriterAfterPhase = 4;
-constexpr size_t kWriterAfterWriterFutex = 3;
+// Where these are in a read-write lock.
+constexpr size_t kPhaseBytes = 8;
+constexpr size_t kWriterFutexBytes = 12;
+constexpr size_t kWriterBytes = 24;
 
 }  // namespace
+
+uint64_t RwLockOf(uint64_t futex) {
+  return futex - (futex % 8 == 0 ? kPhaseBytes : kWriterFutexBytes);
+}
 
 std::optional<OwnerPlace> PlaceOfOwner(const BlockedCall& call) {
   if (call.number != SYS_futex) return std::nullopt;
@@ -35,9 +41,9 @@ std::optional<OwnerPlace> PlaceOfOwner(const BlockedCall& call) {
   }
   if (value == kMutexValue) return OwnerPlace{kMutexOwner};
   if (value == kWriterValue) {
-    // The lock begins at a multiple of 8.
-    return OwnerPlace{call.arguments[0] % 8 == 0 ? kWriterAfterPhase
-                                                 : kWriterAfterWriterFutex};
+    const uint64_t futex = call.arguments[0];
+    return OwnerPlace{(RwLockOf(futex) + kWriterBytes - futex) /
+                      sizeof(uint32_t)};
   }
   return std::nullopt;
 }

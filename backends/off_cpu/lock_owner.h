@@ -20,6 +20,10 @@
 
 namespace kymo::off_cpu {
 
+// Where the read-write lock of the C library begins, for one of whose two
+// futexes a thread waits: at a multiple of 8.
+uint64_t RwLockOf(uint64_t futex);
+
 // What the owner is told from: the words of a futex and of those behind it.
 inline constexpr size_t kLockWords = 5;
 using LockWords = std::array<uint32_t, kLockWords>;
