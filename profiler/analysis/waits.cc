@@ -369,12 +369,16 @@ namespace {
 // By track: which part of its waits a thread was blocked. In the rest it was
 // runnable. Where nobody saw when waits ended, only the thread's times know.
 std::vector<double> BlockedParts(const Trace& trace) {
+  const model::ThreadStates& states = *trace.thread_states();
   std::vector<DurationNs> waited_ns(trace.tracks().size());
-  ForEachWait(trace, [&](const auto& wait, bool) {
+  for (const Wait& wait : states.waits) {
     waited_ns[wait.track] += BlockedOf(wait);
-  });
+  }
+  for (const WaitSum& sum : states.short_waits) {
+    waited_ns[sum.track] += BlockedOf(sum);
+  }
   std::vector<double> parts(waited_ns.size(), 1);
-  for (const model::ThreadTimes& times : trace.thread_states()->threads) {
+  for (const model::ThreadTimes& times : states.threads) {
     const auto waited = static_cast<double>(waited_ns[times.track]);
     const auto blocked = static_cast<double>(times.blocked_ns());
     if (waited > blocked && times.wall_ns > 0) {
