@@ -63,25 +63,32 @@ std::optional<RankClock> FindRankClock(
     std::span<const model::TraceShard> shards) {
   std::optional<RankClock> clock;
   bool has_several = false;
-  for (const model::TraceShard& shard : shards) {
-    ForEachNamed(shard, "MPI ranks",
-                 [&](TimeNs /*time*/, const model::Detail& detail) {
-                   const int64_t rank = NumberOf(shard, detail, "rank");
-                   has_several |= clock && clock->rank != rank;
-                   clock = RankClock{.rank = rank};
-                 });
-  }
+  const auto for_each = [&](std::string_view name, auto use) {
+    for (const model::TraceShard& shard : shards) {
+      ForEachNamed(shard, name, [&](TimeNs time, const model::Detail& detail) {
+        use(shard, time, detail);
+      });
+    }
+  };
+  const auto read_rank = [&](const model::TraceShard& shard, TimeNs /*time*/,
+                             const model::Detail& detail) {
+    const int64_t rank = NumberOf(shard, detail, "rank");
+    has_several |= clock && clock->rank != rank;
+    clock = RankClock{.rank = rank};
+  };
+  for_each("MPI ranks", read_rank);
+  for_each("job rank", read_rank);
   if (!clock || has_several) return std::nullopt;
-  for (const model::TraceShard& shard : shards) {
-    ForEachNamed(shard, "MPI clock",
-                 [&](TimeNs time, const model::Detail& detail) {
-                   clock->points.push_back(
-                       {.time_ns = time,
-                        .mono_ns = NumberOf(shard, detail, "mono_ns"),
-                        .offset_ns = NumberOf(shard, detail, "offset_ns"),
-                        .bound_ns = NumberOf(shard, detail, "bound_ns")});
-                 });
-  }
+  const auto read_clock = [&](const model::TraceShard& shard, TimeNs time,
+                              const model::Detail& detail) {
+    clock->points.push_back({.time_ns = time,
+                             .mono_ns = NumberOf(shard, detail, "mono_ns"),
+                             .offset_ns = NumberOf(shard, detail, "offset_ns"),
+                             .bound_ns = NumberOf(shard, detail, "bound_ns")});
+  };
+  // Where MPI has measured the clock, its messages were the faster ones.
+  for_each("MPI clock", read_clock);
+  if (clock->points.empty()) for_each("job clock", read_clock);
   std::sort(clock->points.begin(), clock->points.end(),
             [](const ClockPoint& a, const ClockPoint& b) {
               return a.time_ns < b.time_ns;

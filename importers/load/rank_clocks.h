@@ -3,8 +3,9 @@
 //   AlignRanks(files);   // a RankFile for each file
 //
 // Each rank has recorded how far its clock is from rank 0's, at the start and
-// at the end (backends/mpi). Between the two, a clock drifts along a line. The
-// times of each file become those of the lowest rank among the files.
+// at the end (backends/mpi; without MPI, tools/profile_command/job). Between
+// the two, a clock drifts along a line. The times of each file become those of
+// the lowest rank among the files.
 //
 // A file without such a measurement stays as it is, and gets a finding: the
 // clocks of machines differ by milliseconds or more.
@@ -24,7 +25,7 @@
 
 namespace kymo {
 
-// One measurement, as the instant `MPI clock` has it.
+// One measurement, as the instant `MPI clock` or `job clock` has it.
 struct ClockPoint {
   TimeNs time_ns = 0;  // of the file, when it was recorded
   int64_t mono_ns = 0;

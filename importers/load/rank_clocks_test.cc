@@ -111,6 +111,23 @@ TEST(RankClocksTest, TheReferenceDriftsAgainstRankZeroToo) {
   EXPECT_EQ(one.TimeOf(2), 2'001'000);
 }
 
+// Of ranks without MPI, the command says so; of others, MPI knows it better.
+TEST(RankClocksTest, ClocksThatTheCommandMeasuredCountWhereMpiHasNone) {
+  RankShard zero(0);
+  zero.Clock(1'000, 100, 0);
+  RankShard one(1);
+  one.Add("job rank", 50, {{"rank", 1}});
+  one.Add("job clock", 6'000, {{"mono_ns", 170}, {"offset_ns", -70}});
+  RankShard two(2);
+  two.Clock(6'000, 170, -70);
+  two.Add("job clock", 6'000, {{"mono_ns", 170}, {"offset_ns", 5'000}});
+  const RankFile files[] = {zero.File(), one.File(), two.File()};
+  AlignRanks(files);
+  EXPECT_EQ(one.TimeOf(2), 1'000);
+  EXPECT_EQ(two.TimeOf(1), 1'000);
+  EXPECT_EQ(two.TimeOf(2), 1'000);
+}
+
 TEST(RankClocksTest, ARankWithoutAClockStaysAndSaysSo) {
   RankShard zero(0);
   zero.Clock(1'000, 100, 0);

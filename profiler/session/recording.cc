@@ -224,6 +224,7 @@ FinishedRecording Recording::Finish(
     return true;
   });
   if (begins_with_first_event_) start_ns_ = FirstTime(shards, start_ns_);
+  for (model::TraceShard& shard : added_) shards.push_back(std::move(shard));
   model::TraceShard& about = shards.emplace_back();
   for (const auto& [key, json] : metadata) {
     about.metadata.push_back(

@@ -31,12 +31,14 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace.h"
+#include "profiler/model/trace_shard.h"
 #include "profiler/plugin/activity_backend.h"
 #include "profiler/plugin/backend_controller.h"
 #include "profiler/plugin/kept_recording.h"
@@ -80,6 +82,10 @@ class Recording {
   // Makes the trace begin with its first event, not with the recording. For a
   // flight recorder, which has only the newest events.
   void BeginWithFirstEvent() noexcept { begins_with_first_event_ = true; }
+
+  // Adds records of the caller's own to the trace. Their times are within
+  // [start_ns(), end_ns()]. After Stop.
+  void AddShard(model::TraceShard shard) { added_.push_back(std::move(shard)); }
 
   // Collects from every backend and normalises. `metadata` is added to the
   // trace: pairs of key and JSON text.
@@ -128,6 +134,7 @@ class Recording {
   std::vector<std::string> limitations_;
   std::vector<absl::Status> problems_;
   std::vector<std::string> remarks_;  // of backends that left a file
+  std::vector<model::TraceShard> added_;
   bool begins_with_first_event_ = false;
   TimeNs start_ns_ = 0;
   TimeNs end_ns_ = 0;

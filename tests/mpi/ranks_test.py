@@ -216,5 +216,83 @@ class MpichTest(RanksTest, unittest.TestCase):
     mpi = "mpich"
 
 
+class PlainRanksTest(unittest.TestCase):
+    """Ranks that environment variables name, and that use no MPI."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def start(self, rank, size, out, before=(), **variables):
+        return subprocess.Popen(
+            [*before, str(PROFILE), "--ranks", "--activities=cpu",
+             f"--output_dir={out}", "sleep", "0.1"],
+            env=dict(ENVIRONMENT, RANK=str(rank), WORLD_SIZE=str(size),
+                     **variables),
+            encoding="utf-8", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def end(self, *ranks):
+        """What each said."""
+        said = [rank.communicate(timeout=200)[1] for rank in ranks]
+        for rank, text in zip(ranks, said):
+            self.assertEqual(rank.returncode, 0, text)
+        return said
+
+    def rows(self, out):
+        text = run(REPORT, "--analysis=ranks", "--format=json",
+                   out / "trace.json").stdout
+        return json.loads(text)["ranks"]
+
+    def test_clocks_are_measured_over_the_network(self):
+        if os.geteuid() != 0:
+            self.skipTest("time name spaces take root")
+        out = self.folder / "job"
+        self.end(*[
+            self.start(rank, RANKS, out, before=[
+                "unshare", "-T", f"--monotonic={100 * rank}"])
+            for rank in range(RANKS)])
+        rows = self.rows(out)
+        self.assertEqual([row["rank"] for row in rows], [0, 1, 2])
+        for row in rows:
+            self.assertLess(row["clock_bound_ns"], 50_000_000)
+            self.assertGreater(row["wall_ns"], 100_000_000)
+            self.assertIsNone(row["finalized"])
+        for rank in range(RANKS):
+            trace = json.loads((out / f"rank-{rank}/trace.json").read_text())
+            clocks = [event["args"] for event in trace["traceEvents"]
+                      if event.get("name") == "job clock"]
+            self.assertEqual(len(clocks), 2)
+            for clock in clocks:
+                self.assertLessEqual(
+                    abs(clock["offset_ns"] + rank * 100 * 10**9),
+                    clock["bound_ns"])
+
+    def test_a_rank_that_does_not_come_is_named(self):
+        out = self.folder / "job"
+        said, _ = self.end(*[self.start(rank, 3, out) for rank in (0, 1)])
+        self.assertIn("no trace of rank 2", said)
+        self.assertIn("no trace of rank 2", (out / "ranks.txt").read_text())
+        self.assertEqual([row["rank"] for row in self.rows(out)], [0, 1])
+
+    def test_ranks_that_share_no_folder_send_their_traces(self):
+        network = {"KYMO_RANKS_TOKEN": os.urandom(16).hex(),
+                   "KYMO_RANKS_ADDRESS": "127.0.0.1"}
+        strange = dict(network, KYMO_RANKS_TOKEN=os.urandom(16).hex(),
+                       KYMO_RANKS_ADDRESS="127.0.0.1:1")
+        said = self.end(
+            self.start(0, 3, self.folder / "0", **network),
+            self.start(1, 3, self.folder / "1", **network),
+            self.start(2, 3, self.folder / "2", **strange))
+        self.assertIn("no trace of rank 2", said[0])
+        self.assertIn("the answer of the job lacks this rank", said[2])
+        rows = self.rows(self.folder / "0")
+        self.assertEqual([row["rank"] for row in rows], [0, 1])
+        self.assertGreater(rows[1]["clock_bound_ns"], 0)
+        # Each has its own, and nothing of the meeting is left.
+        self.assertTrue((self.folder / "1/rank-1/trace.json").exists())
+        self.assertEqual(list(self.folder.glob("*/.kymo-job*")), [])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -32,10 +32,7 @@
 #include "tools/profile_command/delivery/run_delivery.h"
 #include "tools/profile_command/first_screen.h"
 #include "tools/profile_command/heap_folding.h"
-#include "tools/profile_command/job/answer_process.h"
-#include "tools/profile_command/job/job_answer.h"
-#include "tools/profile_command/job/job_folder.h"
-#include "tools/profile_command/job/rank_presence.h"
+#include "tools/profile_command/job/job_run.h"
 #include "tools/profile_command/pre_flight.h"
 #include "tools/profile_command/start/elf_file.h"
 #include "tools/profile_command/start/injection.h"
@@ -91,10 +88,6 @@ class ProfileRun {
         backends_(backends),
         exporters_(exporters) {}
 
-  ~ProfileRun() {
-    if (job_ && !is_job_told_) job_->SayDone(false);
-  }
-
   // Returns only if the status is not the target's: the target did not run,
   // nothing could be written, or --strict sets it.
   int Run() {
@@ -126,7 +119,7 @@ class ProfileRun {
          .summer = *summer_,
          .may_be_strict = target_succeeded},
         command_, exporters_, *out_);
-    const int job_status = job_ ? FinishJob() : 0;
+    const int job_status = job_ ? job_->Finish() : 0;
     if (target_succeeded && status != 0) return status;
     if (target_succeeded && job_status != 0) return job_status;
     EndLike(wait_status);
@@ -136,10 +129,9 @@ class ProfileRun {
   absl::Status TakeFolder() {
     std::string path = UserPath(command_.output_dir);
     if (command_.ranks) {
-      KYMO_ASSIGN_OR_RETURN(job_,
-                            JobFolder::Join(command_.output_dir, target_.name));
+      KYMO_ASSIGN_OR_RETURN(job_, JobRun::Join(command_, job_is_quiet_,
+                                               target_.name, exporters_));
       path = job_->RankPath();
-      if (job_->rank().rank == 0) KYMO_RETURN_IF_ERROR(StartAnswer());
     } else if (command_.output_dir.empty()) {
       KYMO_ASSIGN_OR_RETURN(
           path, MakeDatedFolder(UserPath(kDefaultFolder), target_.name));
@@ -183,7 +175,9 @@ class ProfileRun {
                           EnvironmentFor(setup, [&](const std::string& file) {
                             return FindRuntimeFile(self, file);
                           }));
-    if (job_) environment_[record::kMpiMeetingVariable] = job_->MeetingPath();
+    if (job_ && !job_->MeetingPath().empty()) {
+      environment_[record::kMpiMeetingVariable] = job_->MeetingPath();
+    }
     if (UsesMusl(target_.path)) environment_.erase("LD_PRELOAD");
     if (command_.flight_recorder) {
       absl::StatusOr<ControlSocket> control = ControlSocket::Listen();
@@ -222,8 +216,8 @@ class ProfileRun {
     const DurationNs cpu_before_ns = ChildrenCpuNs();
     KYMO_ASSIGN_OR_RETURN(Child child,
                           Child::Fork(words, target_.path, environment_));
-    // It has a thread, so it begins after the fork.
-    if (job_) presence_.emplace(job_->PresencePath());
+    // It has threads, so it begins after the fork.
+    if (job_) job_->Start(child.pid());
     KYMO_RETURN_IF_ERROR(recording_->Start(child.pid()));
     const int64_t exec_ns = MonotonicNs();
     KYMO_RETURN_IF_ERROR(child.Exec());
@@ -243,37 +237,10 @@ class ProfileRun {
               .wait_status = *wait_status};
     recording_->Poll();
     stopped_ = recording_->Stop();
+    if (job_ && stopped_.ok()) job_->AddClocks(*recording_);
     // From now on a request for a dump gets an error at once.
     control_.reset();
     return absl::OkStatus();
-  }
-
-  // The answer of the whole job is written when this command asks for it, or
-  // when a launcher has killed it.
-  absl::Status StartAnswer() {
-    absl::StatusOr<AnswerProcess> answer = AnswerProcess::Fork(
-        job_->path() + "/job.log",
-        [this](bool is_orphan) { return WriteAnswer(is_orphan); });
-    if (!answer.ok()) return answer.status();
-    answer_.emplace(*std::move(answer));
-    return absl::OkStatus();
-  }
-
-  int WriteAnswer(bool is_orphan) {
-    ProfileCommand whole = command_;
-    whole.quiet = job_is_quiet_;
-    WaitLimits limits;
-    // The other commands are killed at the same time.
-    if (is_orphan) limits.silent = std::chrono::seconds(5);
-    const absl::Status status = DeliverJob(*job_, whole, exporters_, limits);
-    job_->Close();
-    return status.ok() ? 0 : Fail(status, kExitFailed);
-  }
-
-  int FinishJob() {
-    job_->SayDone(true);
-    is_job_told_ = true;
-    return answer_ ? answer_->Finish() : 0;
   }
 
   // Writes the next dump, and returns its path.
@@ -302,10 +269,7 @@ class ProfileRun {
   const BackendRegistry& backends_;
   const ExporterRegistry& exporters_;
   Target target_;
-  std::optional<JobFolder> job_;  // with --ranks
-  std::optional<AnswerProcess> answer_;
-  std::optional<RankPresence> presence_;
-  bool is_job_told_ = false;
+  std::unique_ptr<JobRun> job_;  // with --ranks
   std::unique_ptr<RunFolder> out_;
   Environment environment_;
   const std::shared_ptr<LiveSummer> summer_ = std::make_shared<LiveSummer>();

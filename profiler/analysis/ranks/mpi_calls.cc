@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace kymo::analysis {
 namespace {
@@ -89,7 +91,10 @@ class Finder {
 
   RankCalls Find() {
     // Most traces have no ranks: then no event is looked at.
-    if (!trace_.strings().Find("MPI ranks")) return {};
+    if (!trace_.strings().Find("MPI ranks") &&
+        !trace_.strings().Find("job rank")) {
+      return {};
+    }
     FindRanks();
     FindCalls();
     return std::move(found_);
@@ -107,41 +112,78 @@ class Finder {
     }
   }
 
+  void ReadRank(EventIndex event, Rank& rank) const {
+    const Numbers numbers(trace_, event);
+    rank.rank = numbers.Get("rank", 0);
+    rank.size = numbers.Get("size", 0);
+    rank.host = numbers.Text("host");
+    rank.requests_lost = numbers.Get("requests_lost", 0);
+    if (rank.begin_ns == 0) rank.begin_ns = trace_.start()[event];
+  }
+
+  struct Clock {
+    int times = 0;  // how often it was measured
+    DurationNs bound_ns = 0;
+
+    void Add(DurationNs bound) {
+      ++times;
+      bound_ns = std::max(bound_ns, bound);
+    }
+  };
+
+  // Ranks by process, and what their clocks are.
+  struct Found {
+    std::map<int64_t, Rank> ranks;
+    std::map<int64_t, Clock> clocks;
+  };
+
   void FindRanks() {
-    std::map<int64_t, Rank> by_pid;
-    std::map<int64_t, int> clocks;  // how often each was measured
+    Found mpi;
+    Found job;
     ForEachEvent([&](int64_t pid, EventIndex event, std::string_view name) {
-      const Numbers numbers(trace_, event);
       if (name == "MPI ranks") {
-        Rank& rank = by_pid[pid];
-        rank.pid = pid;
-        rank.rank = numbers.Get("rank", 0);
-        rank.size = numbers.Get("size", 0);
-        rank.host = numbers.Text("host");
-        rank.requests_lost = numbers.Get("requests_lost", 0);
-        if (rank.begin_ns == 0) rank.begin_ns = trace_.start()[event];
+        ReadRank(event, mpi.ranks[pid]);
+      } else if (name == "job rank") {
+        ReadRank(event, job.ranks[pid]);
+        job.ranks[pid].end_ns = trace_.start()[event];
       } else if (name == "MPI clock") {
-        Rank& rank = by_pid[pid];
-        ++clocks[pid];
-        rank.clock_bound_ns = std::max(rank.clock_bound_ns.value_or(0),
-                                       numbers.Get("bound_ns", 0));
+        mpi.clocks[pid].Add(Numbers(trace_, event).Get("bound_ns", 0));
+      } else if (name == "job clock") {
+        job.clocks[pid].Add(Numbers(trace_, event).Get("bound_ns", 0));
       } else if (name == "MPI_Finalize") {
-        by_pid[pid].end_ns = trace_.start()[event];
-        by_pid[pid].is_finalized = true;
+        mpi.ranks[pid].end_ns = trace_.start()[event];
+        mpi.ranks[pid].is_finalized = true;
       }
     });
-    for (auto& [pid, rank] : by_pid) {
-      if (rank.size == 0) continue;
-      if (rank.end_ns == 0) rank.end_ns = trace_.end_ns();
-      // Rank 0's own clock does not drift from itself.
-      if (clocks[pid] == 1 && rank.rank != 0) {
-        *rank.clock_bound_ns += (rank.end_ns - rank.begin_ns) / kDriftPart;
-      }
-      found_.ranks.push_back(rank);
-    }
+    AddRanks(mpi, true);
+    // Of a rank of MPI, the command knows less.
+    std::set<int64_t> known;
+    for (const Rank& rank : found_.ranks) known.insert(rank.rank);
+    std::erase_if(job.ranks, [&](const auto& rank) {
+      return known.contains(rank.second.rank);
+    });
+    AddRanks(job, false);
     std::stable_sort(
         found_.ranks.begin(), found_.ranks.end(),
         [](const Rank& a, const Rank& b) { return a.rank < b.rank; });
+  }
+
+  void AddRanks(const Found& found, bool is_mpi) {
+    for (const auto& [pid, read] : found.ranks) {
+      if (read.size == 0) continue;
+      Rank rank = read;
+      rank.pid = pid;
+      rank.is_mpi = is_mpi;
+      if (rank.end_ns == 0) rank.end_ns = trace_.end_ns();
+      if (const auto at = found.clocks.find(pid); at != found.clocks.end()) {
+        rank.clock_bound_ns = at->second.bound_ns;
+        // Rank 0's own clock does not drift from itself.
+        if (at->second.times == 1 && rank.rank != 0) {
+          *rank.clock_bound_ns += (rank.end_ns - rank.begin_ns) / kDriftPart;
+        }
+      }
+      found_.ranks.push_back(std::move(rank));
+    }
   }
 
   void FindCalls() {

@@ -3,8 +3,9 @@
 //   const RankCalls calls = FindRankCalls(trace);
 //   for (const MpiCall& call : calls.calls) Print(calls.ranks[call.rank].host);
 //
-// A rank is a process that said so (backends/mpi): its instants `MPI ranks`
-// and `MPI clock` are read here and nowhere else.
+// A rank is a process that said so, by the instants `MPI ranks` and `MPI clock`
+// (backends/mpi), or the first process of a rank without MPI, of which the
+// command says so by `job rank` and `job clock`.
 //
 // Units: nanoseconds and bytes. Threads: values.
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_MPI_CALLS_H_
@@ -26,8 +27,9 @@ struct Rank {
   int64_t size = 0;  // of the job
   int64_t pid = 0;
   std::string host;
+  bool is_mpi = false;
   // From the end of MPI_Init to the begin of MPI_Finalize, or to the end of the
-  // recording if the rank never called that.
+  // recording if the rank never called that. Without MPI, of the recording.
   TimeNs begin_ns = 0;
   TimeNs end_ns = 0;
   bool is_finalized = false;

@@ -31,6 +31,17 @@ class Job {
     t_.AddRange(track_, name, begin, end, model::ActivityType::kCpuOp, flags);
     Describe(args);
   }
+  // A rank of which the command says so: without MPI, or beside it.
+  void JobRank(int64_t rank, int64_t pid, TimeNs begin, TimeNs end,
+               int64_t bound_ns) {
+    track_ = t_.AddThread(pid, pid, "main");
+    for (const TimeNs time : {begin, end}) {
+      t_.AddInstant(track_, "job rank", time);
+      Describe({{"rank", rank}, {"size", 2}});
+      t_.AddInstant(track_, "job clock", time);
+      Describe({{"bound_ns", bound_ns}});
+    }
+  }
   void Clock(int64_t bound_ns) {
     t_.AddInstant(track_, "MPI clock", 20);
     Describe({{"bound_ns", bound_ns}});
@@ -96,6 +107,27 @@ TEST(RanksTest, RanksHaveTheirTimesAndClocks) {
   EXPECT_EQ(times[0].sent_bytes, 64);
   // It never called MPI_Finalize: its time goes on to the recording's end.
   EXPECT_EQ(times[1].wall_ns, 990);
+}
+
+TEST(RanksTest, RanksWithoutMpiAreRanks) {
+  Job job;
+  job.AddRank(0, 2);
+  job.Clock(5);
+  job.JobRank(0, 90, 5, 900, 9);  // a shell around it
+  job.JobRank(1, 101, 30, 700, 8);
+  job.Call("solve", 100, 400);
+  const model::Trace trace = job.Build();
+  const RankCalls calls = FindRankCalls(trace);
+  ASSERT_THAT(calls.ranks, SizeIs(2));
+  EXPECT_TRUE(calls.ranks[0].is_mpi);
+  EXPECT_EQ(calls.ranks[0].pid, 100);
+  EXPECT_EQ(calls.ranks[0].clock_bound_ns, 5);
+  EXPECT_FALSE(calls.ranks[1].is_mpi);
+  EXPECT_EQ(calls.ranks[1].clock_bound_ns, 8);
+  EXPECT_EQ(TimesOfRanks(trace, calls)[1].wall_ns, 670);
+  const auto rows = ImbalanceByName(trace, calls);
+  ASSERT_THAT(rows, SizeIs(1));
+  EXPECT_EQ(rows[0].most_rank, 1);
 }
 
 TEST(RanksTest, AClockThatWasMeasuredOnceMayHaveDrifted) {

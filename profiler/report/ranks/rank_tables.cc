@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "profiler/analysis/ranks/collectives.h"
 #include "profiler/analysis/ranks/imbalance.h"
@@ -41,12 +42,20 @@ ValueTable RankTable(const model::Trace& trace) {
     const analysis::Rank& rank = calls.ranks[times.rank];
     Value bound;
     if (rank.clock_bound_ns) bound = *rank.clock_bound_ns;
-    table.rows.push_back({rank.rank, rank.host, rank.pid, times.wall_ns,
-                          ShareOf(times.mpi_ns(), times.wall_ns),
-                          times.collective_ns, times.point_to_point_ns,
-                          times.other_mpi_ns, times.calls, times.sent_bytes,
-                          bound,
-                          std::string(rank.is_finalized ? "yes" : "no")});
+    std::vector<Value> row = {rank.rank, rank.host, rank.pid, times.wall_ns};
+    if (rank.is_mpi) {
+      row.insert(row.end(),
+                 {ShareOf(times.mpi_ns(), times.wall_ns), times.collective_ns,
+                  times.point_to_point_ns, times.other_mpi_ns, times.calls,
+                  times.sent_bytes});
+    } else {
+      row.resize(row.size() + 6);
+    }
+    row.push_back(bound);
+    row.push_back(rank.is_mpi
+                      ? Value(std::string(rank.is_finalized ? "yes" : "no"))
+                      : Value());
+    table.rows.push_back(std::move(row));
   }
   return table;
 }

@@ -44,6 +44,7 @@ char ReadOrder(int orders) {
 }
 
 [[noreturn]] void RunHelper(int orders, const std::string& log_path,
+                            const std::function<void()>& begin,
                             const std::function<int(bool)>& work) {
   setsid();
   // The command alone decides when this process ends.
@@ -51,6 +52,7 @@ char ReadOrder(int orders) {
     signal(number, SIG_IGN);
   }
   CloseAllBut(orders);
+  begin();
   const char order = ReadOrder(orders);
   if (order == kLeave) _exit(0);
   if (order != kWork) WriteTo(log_path);
@@ -62,7 +64,7 @@ char ReadOrder(int orders) {
 }  // namespace
 
 absl::StatusOr<AnswerProcess> AnswerProcess::Fork(
-    const std::string& log_path,
+    const std::string& log_path, const std::function<void()>& begin,
     const std::function<int(bool is_orphan)>& work) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -76,7 +78,7 @@ absl::StatusOr<AnswerProcess> AnswerProcess::Fork(
     return absl::ErrnoToStatus(
         errno, "could not start the process that writes the job's answer");
   }
-  if (pid == 0) RunHelper(reads.get(), log_path, work);
+  if (pid == 0) RunHelper(reads.get(), log_path, begin, work);
   return AnswerProcess(pid, std::move(writes));
 }
 

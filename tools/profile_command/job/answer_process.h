@@ -2,9 +2,11 @@
 // launcher kills the command before.
 //
 //   KYMO_ASSIGN_OR_RETURN(AnswerProcess answer,
-//                         AnswerProcess::Fork(log_path, [&](bool is_orphan) {
-//                           return WriteAnswer() ? 0 : 1;
-//                         }));
+//                         AnswerProcess::Fork(
+//                             log_path, [&] { Serve(); },
+//                             [&](bool is_orphan) {
+//                               return WriteAnswer() ? 0 : 1;
+//                             }));
 //   ...                                    // the command records
 //   int exit_status = answer.Finish();     // now the work is done
 //
@@ -31,9 +33,10 @@ namespace kymo::tools {
 
 class AnswerProcess {
  public:
-  // `work` returns an exit status. `is_orphan`: the command is gone.
+  // `begin` is called at once, and may start threads. `work` returns an exit
+  // status. `is_orphan`: the command is gone.
   static absl::StatusOr<AnswerProcess> Fork(
-      const std::string& log_path,
+      const std::string& log_path, const std::function<void()>& begin,
       const std::function<int(bool is_orphan)>& work);
   AnswerProcess(AnswerProcess&&) noexcept;
   AnswerProcess& operator=(AnswerProcess&&) = delete;

@@ -44,7 +44,8 @@ class AnswerProcessTest : public ::testing::Test {
 };
 
 TEST_F(AnswerProcessTest, WorksWhenItIsAsked) {
-  auto process = AnswerProcess::Fork(log_, Work());
+  auto process = AnswerProcess::Fork(
+      log_, [] {}, Work());
   ASSERT_TRUE(process.ok()) << process.status();
   EXPECT_FALSE(fs::exists(answer_));
   EXPECT_EQ(process->Finish(), 3);
@@ -53,13 +54,18 @@ TEST_F(AnswerProcessTest, WorksWhenItIsAsked) {
 }
 
 TEST_F(AnswerProcessTest, ACommandThatFailsWantsNoAnswer) {
-  { ASSERT_TRUE(AnswerProcess::Fork(log_, Work()).ok()); }
+  {
+    ASSERT_TRUE(AnswerProcess::Fork(
+                    log_, [] {}, Work())
+                    .ok());
+  }
   EXPECT_FALSE(fs::exists(answer_));
 }
 
 // The system's memory may have run out, for example. The command lives on.
 TEST_F(AnswerProcessTest, AProcessThatWasKilledHasNoAnswer) {
-  auto process = AnswerProcess::Fork(log_, Work());
+  auto process = AnswerProcess::Fork(
+      log_, [] {}, Work());
   ASSERT_TRUE(process.ok()) << process.status();
   const std::string mine = std::to_string(getpid());
   int child = 0;
@@ -76,7 +82,8 @@ TEST_F(AnswerProcessTest, WorksWhenTheCommandWasKilled) {
   const pid_t command = fork();
   if (command == 0) {
     setpgid(0, 0);
-    auto process = AnswerProcess::Fork(log_, Work());
+    auto process = AnswerProcess::Fork(
+        log_, [] {}, Work());
     std::ofstream(answer_ + ".ready");
     for (;;) pause();
   }

@@ -88,15 +88,19 @@ std::string RankList(const std::vector<int64_t>& ranks) {
                       absl::StrJoin(parts, ", "));
 }
 
-void SayMissing(const JobFiles& files) {
+// A sentence for each reason.
+std::vector<std::string> AboutMissing(const JobFiles& files) {
   std::map<MissingReason, std::vector<int64_t>> by_reason;
   for (const MissingRank& missing : files.missing) {
     by_reason[missing.reason].push_back(missing.rank);
   }
+  std::vector<std::string> lines;
   for (const auto& [reason, ranks] : by_reason) {
-    Say(absl::StrCat("no trace of ", RankList(ranks), ": ", WhyMissing(reason),
-                     "; the answer is that of the others"));
+    lines.push_back(absl::StrCat("no trace of ", RankList(ranks), ": ",
+                                 WhyMissing(reason),
+                                 "; the answer is that of the others"));
   }
+  return lines;
 }
 
 // One line, however many ranks it is about.
@@ -143,7 +147,8 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   ProgressLine progress(!command.quiet);
   const JobFiles files = Wait(job, limits, progress);
   progress.Clear();
-  SayMissing(files);
+  const std::vector<std::string> missing = AboutMissing(files);
+  for (const std::string& line : missing) Say(line);
   if (files.traces.empty()) {
     return absl::NotFoundError(
         absl::StrCat("no rank has a trace in '", job.path(),
@@ -165,7 +170,9 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   ExportNotes notes;
   absl::Status status = WriteFiles(loaded.trace, tables.text, command,
                                    exporters, *out, progress, notes);
-  status.Update(WriteText(RanksText(loaded.trace, -1), "ranks.txt", *out));
+  std::string about = RanksText(loaded.trace, -1);
+  for (const std::string& line : missing) absl::StrAppend(&about, line, "\n");
+  status.Update(WriteText(about, "ranks.txt", *out));
   progress.Clear();
   for (const std::string& notice : notes.notices) Say(notice);
   out->Finish();

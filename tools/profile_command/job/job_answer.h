@@ -5,8 +5,8 @@
 // Rank 0 calls it when its own files are written. It waits for the others,
 // reads their traces as one (importers/load), on one clock where that was
 // measured, and writes into the job's folder what a run writes, and ranks.txt:
-// the tables of ranks, imbalance, collectives and messages. It says which ranks
-// are missing.
+// the tables of ranks, imbalance, collectives and messages, and which ranks are
+// missing and why.
 //
 // Errors: those of reading and writing. kNotFound if no rank has a trace.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_JOB_JOB_ANSWER_H_

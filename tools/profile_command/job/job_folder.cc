@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <random>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -19,6 +18,7 @@
 #include "profiler/plugin/sink.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/user_folder.h"
+#include "tools/profile_command/job/job_secret.h"
 #include "tools/profile_command/job/rank_presence.h"
 
 namespace kymo::tools {
@@ -105,10 +105,8 @@ absl::Status WriteText(const std::string& path, const std::string& text) {
   return sink->Commit();
 }
 
-std::string NewToken() {
-  std::random_device random;
-  return absl::StrCat(absl::Hex(random(), absl::kZeroPad8),
-                      absl::Hex(random(), absl::kZeroPad8));
+std::string NewRunToken() {
+  return absl::StrCat(absl::Hex(RandomNumber(), absl::kZeroPad16));
 }
 
 // Files of an earlier run that used the folder. A rank of this run that was
@@ -203,7 +201,7 @@ absl::StatusOr<JobFolder> JobFolder::Join(const std::string& folder,
 // Rank 0 begins this run of the job.
 absl::Status JobFolder::Open() {
   RemoveFiles(meeting_);
-  token_ = NewToken();
+  token_ = NewRunToken();
   return WriteText(TokenPath(), token_);
 }
 
@@ -239,7 +237,17 @@ std::string JobFolder::DonePath(int64_t rank, const std::string& token) const {
   return absl::StrCat(meeting_, "/done-", rank, ".", token);
 }
 
-void JobFolder::SayDone(bool has_trace) const {
+void JobFolder::SayAlive(int64_t rank, int64_t number) const {
+  SayPresence(PresencePath(rank), number);
+}
+
+void JobFolder::Leave() const {
+  std::error_code error;
+  fs::remove(PresencePath(), error);
+  fs::remove(meeting_, error);  // if nothing else is there
+}
+
+void JobFolder::SayDone(int64_t rank, bool has_trace) const {
   std::string token = token_;
   const auto end = std::chrono::steady_clock::now() + kTokenWait;
   while (token.empty()) {
@@ -248,7 +256,7 @@ void JobFolder::SayDone(bool has_trace) const {
     std::this_thread::sleep_for(kLook);
   }
   if (token.empty()) return;
-  if (!WriteText(DonePath(rank_.rank, token), has_trace ? kHasTrace : kHasNone)
+  if (!WriteText(DonePath(rank, token), has_trace ? kHasTrace : kHasNone)
            .ok()) {
     // Rank 0 misses this rank, and says so.
   }

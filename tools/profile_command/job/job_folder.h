@@ -2,7 +2,7 @@
 //
 //   KYMO_ASSIGN_OR_RETURN(JobFolder job, JobFolder::Join(path, "solver"));
 //   Record(job.RankPath(), job.MeetingPath());
-//   job.SayDone(true);
+//   job.SayDone(job.rank().rank, true);
 //   if (job.rank().rank == 0) const JobFiles files = job.WaitForRanks();
 //
 //   FOLDER/                  rank 0 writes the answer of the whole job here
@@ -12,16 +12,18 @@
 //     rank-3                 rank 3 lives: its command writes another number
 //                            into the file every two seconds (rank_presence.h)
 //     done-3.TOKEN           rank 3 has ended, with a trace or without
+//     address                where rank 0 answers (rank_meeting_place.h)
 //
 // ID is the launcher's name of the job. Not every launcher gives each job a
 // name of its own, so a folder may have files of an earlier run. The token
 // tells them apart: rank 0 makes a new one, and believes no file without it.
 // All ranks have to see the folder; those that do not are missing in the
-// answer.
+// answer, unless they send their traces to rank 0 (rank_link.h).
 //
-// Threads: one call at a time. Errors: kInvalidArgument if no launcher started
-//   this process as a rank, or the job has no name and no folder was given;
-//   those of the file system, with the path.
+// Threads: any, since rank 0's server calls for other ranks.
+// Errors: kInvalidArgument if no launcher started this process as a rank, or
+//   the job has no name and no folder was given; those of the file system, with
+//   the path.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_JOB_JOB_FOLDER_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_JOB_JOB_FOLDER_H_
 
@@ -77,13 +79,23 @@ class JobFolder {
   std::string RankPath() const { return RankPath(rank_.rank); }
   const std::string& MeetingPath() const { return meeting_; }
 
+  std::string RankPath(int64_t rank) const;
+  std::string TraceOf(int64_t rank) const;  // empty: there is none
+
   // Where this rank's command says that it lives.
   std::string PresencePath() const { return PresencePath(rank_.rank); }
+  // Rank 0, for a rank that has said so over the network.
+  void SayAlive(int64_t rank, int64_t number) const;
 
-  // This rank has written its files, or has failed. Waits for rank 0's token,
-  // if that is not there yet, for 10 s. Errors are not told: the answer lacks
-  // the rank then, and says so.
-  void SayDone(bool has_trace) const;
+  // The rank has written its files, or has failed. It is this one, or rank 0
+  // says so for one that sent its trace. Waits for rank 0's token, if that is
+  // not there yet, for 10 s. Errors are not told: the answer lacks the rank
+  // then, and says so.
+  void SayDone(int64_t rank, bool has_trace) const;
+
+  // A rank that shares no folder with rank 0 has ended: removes what it made
+  // to meet in its own one.
+  void Leave() const;
 
   // Rank 0: waits for all ranks that live, however long they take. Calls
   // `on_wait` with them fifty times a second.
@@ -98,10 +110,8 @@ class JobFolder {
   JobFolder(std::string path, std::string meeting, const JobRank& rank);
   absl::Status Open();
   std::string TokenPath() const;
-  std::string RankPath(int64_t rank) const;
   std::string PresencePath(int64_t rank) const;
   std::string DonePath(int64_t rank, const std::string& token) const;
-  std::string TraceOf(int64_t rank) const;  // empty: there is none
 
   std::string path_;
   std::string meeting_;

@@ -61,9 +61,9 @@ TEST_F(JobFolderTest, RanksThatAreDoneAreInTheAnswer) {
   WriteTrace(zero, "trace.json");
   WriteTrace(one, "trace.json.gz");
   WriteTrace(two, "trace.json");  // of an earlier run
-  zero.SayDone(true);
-  one.SayDone(true);
-  two.SayDone(false);
+  zero.SayDone(zero.rank().rank, true);
+  one.SayDone(one.rank().rank, true);
+  two.SayDone(two.rank().rank, false);
   const JobFiles files = zero.WaitForRanks(kAMoment);
   EXPECT_THAT(files.traces, ElementsAre(path_ + "/rank-0/trace.json",
                                         path_ + "/rank-1/trace.json.gz"));
@@ -76,7 +76,7 @@ TEST_F(JobFolderTest, ARankThatNeverEndsIsMissing) {
   const JobFolder one = Join(1);
   WriteTrace(zero, "trace.json");
   WriteTrace(one, "trace.json");  // of an earlier run, or half of one
-  zero.SayDone(true);
+  zero.SayDone(zero.rank().rank, true);
   const JobFiles files = zero.WaitForRanks(kAMoment);
   EXPECT_THAT(files.traces, ElementsAre(path_ + "/rank-0/trace.json"));
   EXPECT_THAT(files.missing,
@@ -89,12 +89,12 @@ TEST_F(JobFolderTest, AnEarlierRunOfTheSameNameIsNotThisOne) {
     const JobFolder zero = Join(0);
     const JobFolder one = Join(1);
     WriteTrace(one, "trace.json");
-    zero.SayDone(true);
-    one.SayDone(true);
+    zero.SayDone(zero.rank().rank, true);
+    one.SayDone(one.rank().rank, true);
     // Its command is killed, so it does not close the folder.
   }
   const JobFolder zero = Join(0);
-  zero.SayDone(true);
+  zero.SayDone(zero.rank().rank, true);
   const JobFiles files = zero.WaitForRanks(kAMoment);
   EXPECT_THAT(files.traces, IsEmpty());
   EXPECT_THAT(files.missing,
@@ -108,8 +108,8 @@ TEST_F(JobFolderTest, ARankThatLivesIsWaitedFor) {
   const JobFolder one = Join(1);
   const JobFolder two = Join(2);
   WriteTrace(one, "trace.json");
-  zero.SayDone(false);
-  two.SayDone(false);
+  zero.SayDone(zero.rank().rank, false);
+  two.SayDone(two.rank().rank, false);
   int waits = 0;
   // No limit of time is left to it, but it gives signs.
   const JobFiles files =
@@ -117,7 +117,7 @@ TEST_F(JobFolderTest, ARankThatLivesIsWaitedFor) {
                         [&](const std::vector<int64_t>& awaited) {
                           EXPECT_THAT(awaited, ElementsAre(1));
                           SayPresence(one.PresencePath(), ++waits);
-                          if (waits == 5) one.SayDone(true);
+                          if (waits == 5) one.SayDone(one.rank().rank, true);
                         });
   EXPECT_EQ(waits, 5);
   EXPECT_THAT(files.traces, ElementsAre(path_ + "/rank-1/trace.json"));

@@ -1,0 +1,187 @@
+#include "tools/profile_command/job/job_run.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
+#include "tools/command_line/say.h"
+#include "tools/command_line/user_folder.h"
+#include "tools/profile_command/job/job_answer.h"
+#include "tools/profile_command/job/job_secret.h"
+#include "tools/profile_command/job/job_socket.h"
+#include "tools/profile_command/job/rank_shard.h"
+
+namespace kymo::tools {
+namespace {
+
+std::string HostName() {
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  return host;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<JobRun>> JobRun::Join(
+    const ProfileCommand& command, bool is_quiet,
+    const std::string& target_name, const ExporterRegistry& exporters) {
+  KYMO_ASSIGN_OR_RETURN(JobFolder folder,
+                        JobFolder::Join(command.output_dir, target_name));
+  KYMO_ASSIGN_OR_RETURN(std::optional<NetworkPlace> network,
+                        FindNetworkPlace(getenv, folder.rank()));
+  const bool is_rank_0 = folder.rank().rank == 0;
+  std::unique_ptr<JobRun> run(new JobRun(
+      command, is_quiet, exporters, std::move(folder), std::move(network)));
+  if (is_rank_0) KYMO_RETURN_IF_ERROR(run->StartAnswer());
+  return run;
+}
+
+JobRun::JobRun(const ProfileCommand& command, bool is_quiet,
+               const ExporterRegistry& exporters, JobFolder folder,
+               std::optional<NetworkPlace> network)
+    : command_(command),
+      is_quiet_(is_quiet),
+      exporters_(exporters),
+      folder_(std::move(folder)),
+      network_(std::move(network)) {}
+
+JobRun::~JobRun() {
+  if (!is_told_) SayDone(false);
+}
+
+std::string JobRun::MeetingPath() const {
+  return network_ ? "" : folder_.MeetingPath();
+}
+
+// Ranks of MPI that share a folder measure theirs in MPI_Init and
+// MPI_Finalize.
+bool JobRun::MeasuresClocks() const {
+  return network_ || !folder_.rank().is_mpi;
+}
+
+bool JobRun::SendsTrace() const { return network_ && folder_.rank().rank != 0; }
+
+// The answer of the whole job is written when this command asks for it, or when
+// a launcher has killed it. That process also serves the other ranks.
+absl::Status JobRun::StartAnswer() {
+  absl::StatusOr<AnswerProcess> answer = AnswerProcess::Fork(
+      folder_.path() + "/job.log", [this] { StartServer(); },
+      [this](bool is_orphan) { return WriteAnswer(is_orphan); });
+  if (!answer.ok()) return answer.status();
+  answer_.emplace(*std::move(answer));
+  return absl::OkStatus();
+}
+
+void JobRun::StartServer() {
+  if (!MeasuresClocks() || folder_.rank().size == 1) return;
+  RankServer::Options options = {.size = folder_.rank().size};
+  if (network_) {
+    options.token = network_->place.token;
+    options.ports = network_->ports;
+  } else {
+    options.token = NewToken();
+    options.is_local = folder_.rank().local_size == folder_.rank().size;
+  }
+  absl::StatusOr<std::unique_ptr<RankServer>> server = RankServer::Start(
+      options,
+      {.folder = [this](int64_t rank) { return folder_.RankPath(rank); },
+       .alive = [this](int64_t rank,
+                       int64_t number) { folder_.SayAlive(rank, number); },
+       .done = [this](int64_t rank,
+                      bool has_trace) { folder_.SayDone(rank, has_trace); }});
+  absl::Status status = server.status();
+  if (server.ok()) {
+    server_ = *std::move(server);
+    if (network_) return;
+    MeetingPlace place = {.token = options.token};
+    for (std::string& host : OwnAddresses(options.is_local)) {
+      place.endpoints.push_back({std::move(host), server_->port()});
+    }
+    status = WriteMeetingPlace(folder_.MeetingPath(), place);
+  }
+  if (status.ok()) return;
+  Say(absl::StrCat("--ranks: ", std::string(status.message()),
+                   network_
+                       ? "; the answer will lack the other ranks; set "
+                         "KYMO_RANKS_ADDRESS=HOST:PORT with a port that is free"
+                       : "; clocks of other machines will not be measured"));
+}
+
+int JobRun::WriteAnswer(bool is_orphan) {
+  ProfileCommand whole = command_;
+  whole.quiet = is_quiet_;
+  WaitLimits limits;
+  // The other commands are killed at the same time.
+  if (is_orphan) limits.silent = std::chrono::seconds(5);
+  const absl::Status status = DeliverJob(folder_, whole, exporters_, limits);
+  server_.reset();
+  folder_.Close();
+  return status.ok() ? 0 : Fail(status, kExitFailed);
+}
+
+void JobRun::Start(pid_t pid) {
+  pid_ = pid;
+  // These have threads, so they begin after the fork of the program.
+  presence_.emplace(folder_.PresencePath());
+  if (folder_.rank().rank == 0 || !MeasuresClocks()) return;
+  RankLink::Options options = {.rank = folder_.rank().rank};
+  if (network_) {
+    options.find = [place = network_->place] { return place; };
+    options.keeps_connection = true;
+  } else {
+    options.find = [path = folder_.MeetingPath()] {
+      return ReadMeetingPlace(path);
+    };
+  }
+  link_.emplace(std::move(options));
+}
+
+void JobRun::AddClocks(Recording& recording) {
+  if (!MeasuresClocks()) return;
+  std::vector<ClockReading> clocks;
+  if (link_) {
+    clocks = link_->FinishClocks();
+  } else if (folder_.rank().rank == 0) {
+    for (const TimeNs time : {recording.start_ns(), recording.end_ns()}) {
+      clocks.push_back({.mono_ns = time - EpochOffsetNs()});
+    }
+  }
+  recording.AddShard(RankShard({.rank = folder_.rank().rank,
+                                .size = folder_.rank().size,
+                                .host = HostName(),
+                                .pid = pid_,
+                                .start_ns = recording.start_ns(),
+                                .end_ns = recording.end_ns()},
+                               clocks));
+}
+
+void JobRun::SayDone(bool has_trace) {
+  is_told_ = true;
+  if (!SendsTrace()) return folder_.SayDone(folder_.rank().rank, has_trace);
+  if (!link_) return;  // the program never started
+  absl::Status status;
+  if (has_trace) {
+    const std::string trace = folder_.TraceOf(folder_.rank().rank);
+    if (!trace.empty()) status = link_->SendTrace(trace);
+  }
+  if (status.ok()) status = link_->SayDone(has_trace);
+  presence_.reset();
+  folder_.Leave();
+  if (status.ok()) return;
+  Say(absl::StrCat("rank ", folder_.rank().rank,
+                   ": the answer of the job lacks this rank: ",
+                   std::string(status.message()), "; its files are in ",
+                   ShownPath(RankPath())));
+}
+
+int JobRun::Finish() {
+  SayDone(true);
+  return answer_ ? answer_->Finish() : 0;
+}
+
+}  // namespace kymo::tools

@@ -1,0 +1,86 @@
+// job_run.h - one rank's part in a job (--ranks), from its folder to its end.
+//
+//   KYMO_ASSIGN_OR_RETURN(std::unique_ptr<JobRun> job,
+//                         JobRun::Join(command, is_quiet, name, exporters));
+//   environment[...] = job->MeetingPath();
+//   job->Start(child.pid());            // the program exists, and waits
+//   ...                                 // it runs and ends
+//   job->AddClocks(recording);
+//   WriteFiles(job->RankPath());
+//   const int status = job->Finish();   // rank 0: the answer of the whole job
+//
+// If Finish is not called, the job learns that this rank has no trace.
+//
+// Threads: one call at a time. Call Join while the process has one thread: rank
+//   0 forks the process that writes the answer (answer_process.h).
+// Errors: those of job_folder.h and rank_meeting_place.h.
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_JOB_JOB_RUN_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_JOB_JOB_RUN_H_
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiler/plugin/registry.h"
+#include "profiler/session/recording.h"
+#include "tools/profile_command/job/answer_process.h"
+#include "tools/profile_command/job/job_folder.h"
+#include "tools/profile_command/job/rank_link.h"
+#include "tools/profile_command/job/rank_meeting_place.h"
+#include "tools/profile_command/job/rank_presence.h"
+#include "tools/profile_command/job/rank_server.h"
+#include "tools/profile_command/options.h"
+
+namespace kymo::tools {
+
+class JobRun {
+ public:
+  // `command` and `exporters` outlive it. `is_quiet` is about the whole job.
+  static absl::StatusOr<std::unique_ptr<JobRun>> Join(
+      const ProfileCommand& command, bool is_quiet,
+      const std::string& target_name, const ExporterRegistry& exporters);
+  ~JobRun();
+  JobRun(const JobRun&) = delete;
+  JobRun& operator=(const JobRun&) = delete;
+
+  std::string RankPath() const { return folder_.RankPath(); }
+  // Where the ranks' MPI layers meet; empty: they share no folder.
+  std::string MeetingPath() const;
+
+  void Start(pid_t pid);
+  // The recording has stopped.
+  void AddClocks(Recording& recording);
+  int Finish();
+
+ private:
+  JobRun(const ProfileCommand& command, bool is_quiet,
+         const ExporterRegistry& exporters, JobFolder folder,
+         std::optional<NetworkPlace> network);
+  absl::Status StartAnswer();
+  void StartServer();
+  int WriteAnswer(bool is_orphan);
+  bool MeasuresClocks() const;
+  bool SendsTrace() const;
+  // Says what went wrong on the way to rank 0.
+  void SayDone(bool has_trace);
+
+  const ProfileCommand& command_;
+  const bool is_quiet_;
+  const ExporterRegistry& exporters_;
+  const JobFolder folder_;
+  const std::optional<NetworkPlace> network_;  // they share no folder
+  std::unique_ptr<RankServer> server_;         // in the answer's process
+  std::optional<AnswerProcess> answer_;        // of rank 0
+  std::optional<RankPresence> presence_;
+  std::optional<RankLink> link_;  // of the others
+  pid_t pid_ = 0;
+  bool is_told_ = false;
+};
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_JOB_JOB_RUN_H_

@@ -1,0 +1,249 @@
+#include "tools/profile_command/job/rank_link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "profiler/base/status_macros.h"
+#include "tools/profile_command/job/job_secret.h"
+#include "tools/profile_command/job/rank_protocol.h"
+
+namespace kymo::tools {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr auto kConnectLimit = seconds(2);  // for one address
+// One after another the ranks measure their clocks, each within a second.
+constexpr auto kTurnLimit = seconds(60);
+constexpr auto kEndTurnLimit = seconds(5);
+constexpr auto kAnswerPatience = seconds(30);
+constexpr auto kLifeSign = seconds(5);
+constexpr auto kFirstPause = milliseconds(20);
+constexpr auto kLongestPause = milliseconds(1000);
+
+absl::Status Gone() {
+  return absl::UnavailableError("rank 0 does not answer any more");
+}
+
+}  // namespace
+
+RankLink::RankLink(Options options) : options_(std::move(options)) {
+  // A thread begins with the mask of the one that made it.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  thread_ = std::thread([this] { Run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+RankLink::~RankLink() {
+  {
+    const std::lock_guard<std::mutex> held(mutex_);
+    is_stopped_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void RankLink::Run() {
+  std::unique_lock<std::mutex> held(mutex_);
+  milliseconds pause = kFirstPause;
+  while (!is_stopped_ && readings_.empty()) {
+    held.unlock();
+    absl::StatusOr<OwnedDescriptor> socket = Connect();
+    absl::StatusOr<ClockReading> reading = Gone();
+    if (socket.ok()) reading = Measure(socket->get(), kTurnLimit);
+    held.lock();
+    if (reading.ok()) {
+      readings_.push_back(*reading);
+      if (options_.keeps_connection) socket_ = *std::move(socket);
+      changed_.notify_all();
+    } else {
+      changed_.wait_for(held, pause);
+      pause = std::min<milliseconds>(2 * pause, kLongestPause);
+    }
+  }
+  while (!is_stopped_ && options_.keeps_connection) {
+    changed_.wait_for(held, kLifeSign);
+    if (!is_stopped_) SayAlive();
+  }
+}
+
+void RankLink::SayAlive() {
+  if (!socket_.is_open()) {
+    absl::StatusOr<OwnedDescriptor> socket = Connect();
+    if (!socket.ok()) return;
+    socket_ = *std::move(socket);
+  }
+  const Ask ask = {.what = AskFor::kAlive,
+                   .number = static_cast<uint64_t>(MonotonicNs())};
+  if (!SendAll(socket_.get(), &ask, sizeof(ask), In(kConnectLimit))) {
+    socket_ = OwnedDescriptor();
+  }
+}
+
+absl::StatusOr<OwnedDescriptor> RankLink::Connect() const {
+  const std::optional<MeetingPlace> place = options_.find();
+  if (!place) return absl::NotFoundError("rank 0 has not come");
+  absl::Status status = absl::NotFoundError("rank 0 has no address");
+  for (const Endpoint& endpoint : place->endpoints) {
+    absl::StatusOr<OwnedDescriptor> socket = Meet(*place, endpoint);
+    if (socket.ok() || is_stopped_) return socket;
+    status = socket.status();
+  }
+  return status;
+}
+
+absl::StatusOr<OwnedDescriptor> RankLink::Meet(const MeetingPlace& place,
+                                               const Endpoint& endpoint) const {
+  const Deadline end = In(kConnectLimit);
+  KYMO_ASSIGN_OR_RETURN(OwnedDescriptor socket, ConnectTo(endpoint, end));
+  const absl::Status stranger = absl::PermissionDeniedError(
+      absl::StrCat(endpoint.host, ":", endpoint.port,
+                   " is no rank 0 of this job, or has another token"));
+  const JobSecret secret(place.token);
+  Greeting greeting;
+  if (!ReceiveAll(socket.get(), &greeting, sizeof(greeting), end) ||
+      greeting.magic != kRankMagic) {
+    return stranger;
+  }
+  Hello hello = {.magic = kRankMagic,
+                 .rank = options_.rank,
+                 .challenge = {RandomNumber(), RandomNumber()}};
+  hello.proof = Prove(secret, ProofOf::kRank, greeting.challenge,
+                      hello.challenge, hello.rank);
+  Welcome welcome;
+  if (!SendAll(socket.get(), &hello, sizeof(hello), end) ||
+      !ReceiveAll(socket.get(), &welcome, sizeof(welcome), end) ||
+      welcome.proof != Prove(secret, ProofOf::kRankZero, greeting.challenge,
+                             hello.challenge, hello.rank)) {
+    return stranger;
+  }
+  return socket;
+}
+
+absl::StatusOr<ClockReading> RankLink::Measure(int socket,
+                                               milliseconds turn) const {
+  const Ask ask = {.what = AskFor::kClock};
+  const Deadline turn_end = In(turn);
+  if (!SendAll(socket, &ask, sizeof(ask), turn_end)) return Gone();
+  while (!WaitReadable(socket, In(kFirstPause))) {
+    if (is_stopped_ || In({}) >= turn_end) return Gone();
+  }
+  const Deadline end = In(kConnectLimit);
+  uint64_t is_turn;
+  if (!ReceiveAll(socket, &is_turn, sizeof(is_turn), end)) return Gone();
+  ClockReading reading;
+  int64_t shortest = std::numeric_limits<int64_t>::max();
+  for (int i = 0; i < kRoundTrips; ++i) {
+    const int64_t begin = options_.now();
+    int64_t theirs;
+    if (!SendAll(socket, &begin, sizeof(begin), end) ||
+        !ReceiveAll(socket, &theirs, sizeof(theirs), end)) {
+      return Gone();
+    }
+    const int64_t round_trip = options_.now() - begin;
+    if (round_trip >= shortest) continue;
+    shortest = round_trip;
+    reading = {.mono_ns = begin + round_trip / 2,
+               .offset_ns = theirs - (begin + round_trip / 2),
+               .bound_ns = round_trip / 2 + 1};
+  }
+  return reading;
+}
+
+absl::Status RankLink::EnsureConnected() {
+  const Deadline end = In(options_.patience);
+  while (!socket_.is_open()) {
+    absl::StatusOr<OwnedDescriptor> socket = Connect();
+    if (socket.ok()) {
+      socket_ = *std::move(socket);
+    } else if (is_stopped_ || In(kFirstPause) >= end) {
+      return socket.status();
+    } else {
+      std::this_thread::sleep_for(kFirstPause);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RankLink::Checked(absl::Status status) {
+  if (!status.ok()) socket_ = OwnedDescriptor();
+  return status;
+}
+
+std::vector<ClockReading> RankLink::FinishClocks() {
+  std::unique_lock<std::mutex> held(mutex_);
+  if (!changed_.wait_for(held, options_.patience,
+                         [this] { return !readings_.empty(); }) ||
+      !EnsureConnected().ok()) {
+    return readings_;
+  }
+  const absl::StatusOr<ClockReading> reading =
+      Measure(socket_.get(), kEndTurnLimit);
+  if (reading.ok()) readings_.push_back(*reading);
+  if (!reading.ok() || !options_.keeps_connection) socket_ = OwnedDescriptor();
+  return readings_;
+}
+
+absl::Status RankLink::SendTrace(const std::string& path) {
+  const std::lock_guard<std::mutex> held(mutex_);
+  KYMO_RETURN_IF_ERROR(EnsureConnected());
+  return Checked(SendFile(path));
+}
+
+absl::Status RankLink::SendFile(const std::string& path) {
+  const OwnedDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat facts;
+  if (!file.is_open() || fstat(file.get(), &facts) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("could not read ", path));
+  }
+  const Ask ask = {
+      .what = absl::EndsWith(path, ".gz") ? AskFor::kTraceGzip : AskFor::kTrace,
+      .number = static_cast<uint64_t>(facts.st_size)};
+  if (!SendAll(socket_.get(), &ask, sizeof(ask), In(kAnswerPatience))) {
+    return Gone();
+  }
+  constexpr size_t kPart = 1 << 20;
+  const auto part = std::make_unique<char[]>(kPart);
+  for (int64_t left = facts.st_size; left > 0;) {
+    const ssize_t size = TEMP_FAILURE_RETRY(
+        read(file.get(), part.get(), std::min<int64_t>(left, kPart)));
+    if (size <= 0) {
+      return absl::DataLossError(absl::StrCat(path, " has become shorter"));
+    }
+    if (!SendAll(socket_.get(), part.get(), size, In(kAnswerPatience))) {
+      return Gone();
+    }
+    left -= size;
+  }
+  uint64_t answer;
+  return ReceiveAll(socket_.get(), &answer, sizeof(answer), In(kAnswerPatience))
+             ? absl::OkStatus()
+             : Gone();
+}
+
+absl::Status RankLink::SayDone(bool has_trace) {
+  const std::lock_guard<std::mutex> held(mutex_);
+  KYMO_RETURN_IF_ERROR(EnsureConnected());
+  const Ask ask = {.what = AskFor::kDone, .number = has_trace};
+  uint64_t answer;
+  const bool is_told =
+      SendAll(socket_.get(), &ask, sizeof(ask), In(kAnswerPatience)) &&
+      ReceiveAll(socket_.get(), &answer, sizeof(answer), In(kAnswerPatience));
+  return Checked(is_told ? absl::OkStatus() : Gone());
+}
+
+}  // namespace kymo::tools

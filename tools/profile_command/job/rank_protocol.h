@@ -1,0 +1,77 @@
+// rank_protocol.h - what ranks say to the command of rank 0 (rank_server.h).
+//
+//   rank 0                          rank N
+//   Greeting, with a challenge  ->
+//                               <-  Hello: its rank, a challenge, its proof
+//   Welcome, with a proof       ->
+//                               <-  Ask, one after another
+//
+// A proof is the signature (job_secret.h) of both challenges and the rank. What
+// follows is neither signed nor secret.
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_JOB_RANK_PROTOCOL_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_JOB_RANK_PROTOCOL_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "tools/profile_command/job/job_secret.h"
+
+namespace kymo::tools {
+
+// Another text for another version of these messages.
+inline constexpr std::array<char, 8> kRankMagic = {'K', 'Y', 'M', 'O',
+                                                   'R', 'K', 'S', '1'};
+using Challenge = std::array<uint64_t, 2>;
+
+struct Greeting {
+  std::array<char, 8> magic;
+  Challenge challenge;
+};
+
+struct Hello {
+  std::array<char, 8> magic;
+  int64_t rank;
+  Challenge challenge;
+  uint64_t proof;
+};
+
+struct Welcome {
+  uint64_t proof;
+};
+
+enum class AskFor : uint64_t {
+  // Rank 0 answers with 8 bytes when it has time. Then the rank sends 8 bytes
+  // kRoundTrips times, and gets rank 0's CLOCK_MONOTONIC each time.
+  kClock = 1,
+  kAlive,      // `number` is another one than before; no answer
+  kTrace,      // `number` bytes of trace.json follow; the answer: 8 bytes of 0
+  kTraceGzip,  // the same of trace.json.gz
+  kDone,       // number: whether there is a trace; the answer: 8 bytes of 0
+};
+
+struct Ask {
+  AskFor what;
+  uint64_t number;
+};
+
+inline constexpr int kRoundTrips = 40;
+
+enum class ProofOf : char { kRank = 'r', kRankZero = '0' };
+
+inline uint64_t Prove(const JobSecret& secret, ProofOf whose,
+                      const Challenge& of_rank_zero, const Challenge& of_rank,
+                      int64_t rank) {
+  std::string text(1, static_cast<char>(whose));
+  const auto append = [&text](const auto& value) {
+    text.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  };
+  append(of_rank_zero);
+  append(of_rank);
+  append(rank);
+  return secret.Sign(text);
+}
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_JOB_RANK_PROTOCOL_H_

@@ -1,0 +1,277 @@
+#include "tools/profile_command/job/rank_server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/plugin/sink.h"
+#include "tools/profile_command/job/job_socket.h"
+#include "tools/profile_command/job/rank_protocol.h"
+
+namespace kymo::tools {
+namespace {
+
+// For who does not prove that he is a rank.
+constexpr auto kStrangerLimit = std::chrono::seconds(5);
+// Beyond one connection for each rank.
+constexpr size_t kStrangers = 256;
+// Of one clock's measurement.
+constexpr auto kMeasureLimit = std::chrono::seconds(1);
+// An answer is a few bytes, which the kernel takes at once.
+constexpr auto kAnswerLimit = std::chrono::milliseconds(100);
+constexpr size_t kMostAtOnce = 256 * 1024;
+
+// A connection for each rank may be more than a process may have open.
+void AllowManyConnections() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+// One rank, or a stranger. Its calls return false if it is to be ended.
+class RankServer::Connection {
+ public:
+  Connection(RankServer& server, OwnedDescriptor socket)
+      : server_(server), socket_(std::move(socket)) {}
+
+  int socket() const { return socket_.get(); }
+  bool is_known() const { return rank_ >= 0; }
+  bool IsSilent() const {
+    return !is_known() && std::chrono::steady_clock::now() > limit_;
+  }
+
+  bool Greet() {
+    challenge_ = {RandomNumber(), RandomNumber()};
+    const Greeting greeting = {.magic = kRankMagic, .challenge = challenge_};
+    return Answer(greeting);
+  }
+
+  bool Read() {
+    const size_t before = input_.size();
+    input_.resize(before + kMostAtOnce);
+    const ssize_t got =
+        recv(socket(), input_.data() + before, kMostAtOnce, MSG_DONTWAIT);
+    input_.resize(before + std::max<ssize_t>(got, 0));
+    if (got == 0) return false;
+    if (got < 0) return errno == EAGAIN || errno == EINTR;
+    while (!input_.empty()) {
+      const size_t size = input_.size();
+      if (!Use()) return false;
+      if (input_.size() == size) break;  // the rest is still to come
+    }
+    return true;
+  }
+
+ private:
+  template <typename T>
+  bool Take(T& value) {
+    if (input_.size() < sizeof(value)) return false;
+    memcpy(&value, input_.data(), sizeof(value));
+    input_.erase(0, sizeof(value));
+    return true;
+  }
+  template <typename T>
+  bool Answer(const T& value) {
+    return SendAll(socket(), &value, sizeof(value), In(kAnswerLimit));
+  }
+  bool AnswerWell() { return Answer(uint64_t{0}); }
+
+  // Uses what has come, as far as it goes.
+  bool Use() {
+    if (file_ != nullptr) return UseTrace();
+    if (!is_known()) {
+      Hello hello;
+      return !Take(hello) || UseHello(hello);
+    }
+    Ask ask;
+    return !Take(ask) || UseAsk(ask);
+  }
+
+  bool UseHello(const Hello& hello) {
+    if (hello.magic != kRankMagic || hello.rank < 1 ||
+        hello.rank >= server_.size_ ||
+        hello.proof != Prove(server_.secret_, ProofOf::kRank, challenge_,
+                             hello.challenge, hello.rank)) {
+      return false;
+    }
+    rank_ = hello.rank;
+    const Welcome welcome = {.proof =
+                                 Prove(server_.secret_, ProofOf::kRankZero,
+                                       challenge_, hello.challenge, rank_)};
+    return Answer(welcome);
+  }
+
+  bool UseAsk(const Ask& ask) {
+    switch (ask.what) {
+      case AskFor::kClock:
+        return MeasureClock();
+      case AskFor::kAlive:
+        server_.events_.alive(rank_, static_cast<int64_t>(ask.number));
+        return true;
+      case AskFor::kTrace:
+        return OpenTrace("trace.json", ask.number);
+      case AskFor::kTraceGzip:
+        return OpenTrace("trace.json.gz", ask.number);
+      case AskFor::kDone:
+        server_.events_.done(rank_, ask.number != 0);
+        return AnswerWell();
+    }
+    return false;
+  }
+
+  // The rank sends nothing until it is answered.
+  bool MeasureClock() {
+    const Deadline end = In(kMeasureLimit);
+    if (!AnswerWell()) return false;
+    for (int i = 0; i < kRoundTrips; ++i) {
+      int64_t now;
+      if (!ReceiveAll(socket(), &now, sizeof(now), end)) return false;
+      now = MonotonicNs();
+      if (!SendAll(socket(), &now, sizeof(now), end)) return false;
+    }
+    return true;
+  }
+
+  bool OpenTrace(std::string_view name, uint64_t bytes) {
+    const std::string folder = server_.events_.folder(rank_);
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    auto file = NewFileSink(absl::StrCat(folder, "/", std::string(name)));
+    if (!file.ok()) return false;
+    // Of an earlier run, perhaps. The rank has its own one open already.
+    for (const char* const other : {"trace.json", "trace.json.gz"}) {
+      if (name != other) {
+        std::filesystem::remove(absl::StrCat(folder, "/", other), error);
+      }
+    }
+    file_ = *std::move(file);
+    file_left_ = bytes;
+    return UseTrace();
+  }
+
+  bool UseTrace() {
+    const size_t size = std::min<uint64_t>(file_left_, input_.size());
+    if (!file_->Append(std::string_view(input_).substr(0, size)).ok()) {
+      return false;
+    }
+    input_.erase(0, size);
+    file_left_ -= size;
+    // As long as something comes, the rank lives.
+    if (std::chrono::steady_clock::now() > next_sign_) {
+      server_.events_.alive(rank_, static_cast<int64_t>(file_left_));
+      next_sign_ = In(kMeasureLimit);
+    }
+    if (file_left_ > 0) return true;
+    const absl::Status written = file_->Commit();
+    file_.reset();
+    return written.ok() && AnswerWell();
+  }
+
+  RankServer& server_;
+  const OwnedDescriptor socket_;
+  const Deadline limit_ = In(kStrangerLimit);
+  Challenge challenge_ = {};
+  int64_t rank_ = -1;  // not proved yet
+  std::string input_;
+  std::unique_ptr<ByteSink> file_;
+  uint64_t file_left_ = 0;
+  Deadline next_sign_ = {};
+};
+
+absl::StatusOr<std::unique_ptr<RankServer>> RankServer::Start(
+    const Options& options, Events events) {
+  uint16_t port = 0;
+  KYMO_ASSIGN_OR_RETURN(OwnedDescriptor listener,
+                        ListenOn(options.ports, options.is_local, port));
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    return absl::ErrnoToStatus(errno, "could not make a pipe");
+  }
+  AllowManyConnections();
+  std::unique_ptr<RankServer> server(
+      new RankServer(options, std::move(events), std::move(listener), port));
+  server->stop_reads_ = OwnedDescriptor(ends[0]);
+  server->stop_writes_ = OwnedDescriptor(ends[1]);
+  // A thread begins with the mask of the one that made it.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  server->thread_ = std::thread([&server = *server] { server.Run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return server;
+}
+
+RankServer::RankServer(const Options& options, Events events,
+                       OwnedDescriptor listener, uint16_t port)
+    : size_(options.size),
+      secret_(options.token),
+      events_(std::move(events)),
+      listener_(std::move(listener)),
+      port_(port) {}
+
+RankServer::~RankServer() {
+  stop_writes_ = OwnedDescriptor();
+  if (thread_.joinable()) thread_.join();
+}
+
+void RankServer::Accept() {
+  OwnedDescriptor socket = AcceptFrom(listener_.get());
+  if (!socket.is_open()) {
+    // Too many files are open, perhaps.
+    std::this_thread::sleep_for(kAnswerLimit);
+    return;
+  }
+  if (connections_.size() >= static_cast<size_t>(size_) + kStrangers) return;
+  if (!connections_.emplace_back(*this, std::move(socket)).Greet()) {
+    connections_.pop_back();
+  }
+}
+
+void RankServer::EndSilent() {
+  connections_.remove_if([](const Connection& c) { return c.IsSilent(); });
+}
+
+void RankServer::Run() {
+  std::vector<pollfd> sockets;
+  for (;;) {
+    sockets = {{.fd = stop_reads_.get(), .events = POLLIN, .revents = 0},
+               {.fd = listener_.get(), .events = POLLIN, .revents = 0}};
+    bool has_strangers = false;
+    for (const Connection& connection : connections_) {
+      sockets.push_back(
+          {.fd = connection.socket(), .events = POLLIN, .revents = 0});
+      has_strangers |= !connection.is_known();
+    }
+    poll(sockets.data(), sockets.size(), has_strangers ? 1000 : -1);
+    if (sockets[0].revents != 0) return;
+    auto connection = connections_.begin();
+    for (size_t i = 2; i < sockets.size(); ++i) {
+      const auto at = connection++;
+      if (sockets[i].revents != 0 && !at->Read()) connections_.erase(at);
+    }
+    EndSilent();
+    if (sockets[1].revents != 0) Accept();
+  }
+}
+
+}  // namespace kymo::tools

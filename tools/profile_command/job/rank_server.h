@@ -1,0 +1,80 @@
+// rank_server.h - what rank 0 does for the other ranks of a job.
+//
+//   KYMO_ASSIGN_OR_RETURN(
+//       const std::unique_ptr<RankServer> server,
+//       RankServer::Start({.size = 8, .token = token}, events));
+//   Tell(server->port());
+//
+// It answers when other ranks measure their clocks, and takes the traces of
+// those that do not see its folder (rank_link.h). Whoever does not know the
+// token is sent away, and so is who says nothing for 5 s.
+//
+// One rank at a time measures its clock, so that no other one disturbs it. A
+// rank that dies meanwhile keeps the others waiting for 1 s.
+//
+// Threads: it has one of its own, which calls the functions of `events`.
+// Errors: of Start those of the network. Later ones end a connection.
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_JOB_RANK_SERVER_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_JOB_RANK_SERVER_H_
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "profiler/base/owned_descriptor.h"
+#include "tools/profile_command/job/job_secret.h"
+
+namespace kymo::tools {
+
+class RankServer {
+ public:
+  struct Options {
+    int64_t size = 1;  // of the job
+    std::string token;
+    std::vector<uint16_t> ports;  // the first free one; empty: any
+    bool is_local = false;        // all ranks are on this machine
+  };
+  struct Events {
+    // The folder of a rank's trace.
+    std::function<std::string(int64_t rank)> folder;
+    // The rank's command lives: it says another number than before.
+    std::function<void(int64_t rank, int64_t number)> alive;
+    std::function<void(int64_t rank, bool has_trace)> done;
+  };
+
+  static absl::StatusOr<std::unique_ptr<RankServer>> Start(
+      const Options& options, Events events);
+  ~RankServer();
+  RankServer(const RankServer&) = delete;
+  RankServer& operator=(const RankServer&) = delete;
+
+  uint16_t port() const { return port_; }
+
+ private:
+  class Connection;
+
+  RankServer(const Options& options, Events events, OwnedDescriptor listener,
+             uint16_t port);
+  void Run();
+  void Accept();
+  void EndSilent();
+
+  const int64_t size_;
+  const JobSecret secret_;
+  const Events events_;
+  const OwnedDescriptor listener_;
+  const uint16_t port_;
+  OwnedDescriptor stop_reads_;
+  OwnedDescriptor stop_writes_;
+  std::list<Connection> connections_;
+  std::thread thread_;
+};
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_JOB_RANK_SERVER_H_
