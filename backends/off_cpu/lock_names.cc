@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
-#include "backends/off_cpu/lock_owner.h"
+#include "backends/off_cpu/look/lock_owner.h"
 #include "profiler/model/stack_table.h"
 
 namespace kymo::off_cpu {

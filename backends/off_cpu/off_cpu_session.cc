@@ -15,10 +15,10 @@
 
 #include "backends/off_cpu/calls/noted_calls.h"
 #include "backends/off_cpu/lock_names.h"
+#include "backends/off_cpu/look/schedstat.h"
 #include "backends/off_cpu/own/own_threads.h"
 #include "backends/off_cpu/own/repeated_records.h"
 #include "backends/off_cpu/running/running_processes.h"
-#include "backends/off_cpu/schedstat.h"
 #include "backends/off_cpu/stack_samples.h"
 #include "backends/off_cpu/thread_clock.h"
 #include "backends/off_cpu/thread_status.h"
@@ -340,6 +340,7 @@ absl::Status OffCpuSession::Stop() {
   const uint64_t now_ns = NowNs();
   Drain(kForever);
   calls_.End(ledger_);
+  causes_.Finish();
   const sampling::PerfTotals totals = events_->ReadTotals();
   // A full ring tells of its losses only when there is room again.
   if (totals.knows_lost && totals.lost_records > told_lost_records_) {

@@ -23,8 +23,8 @@
 #include <system_error>
 #include <vector>
 
+#include "backends/off_cpu/look/schedstat.h"
 #include "backends/off_cpu/off_cpu_session.h"
-#include "backends/off_cpu/schedstat.h"
 #include "backends/sampling/perf_events.h"
 #include "profiler/base/clock.h"
 #include "profiler/model/thread_states.h"

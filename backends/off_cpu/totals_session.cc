@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/off_cpu/schedstat.h"
+#include "backends/off_cpu/look/schedstat.h"
 #include "backends/off_cpu/thread_clock.h"
 #include "backends/off_cpu/thread_status.h"
 #include "backends/sampling/process_table.h"

@@ -1,18 +1,18 @@
 #include "backends/off_cpu/wait_causes.h"
 
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "absl/hash/hash.h"
-#include "absl/strings/str_cat.h"
-#include "backends/off_cpu/lock_owner.h"
-#include "backends/off_cpu/schedstat.h"
+#include "backends/off_cpu/look/lock_owner.h"
+#include "backends/off_cpu/look/schedstat.h"
 #include "profiler/base/clock.h"
 #include "profiler/symbolize/raw_stacks.h"
 
@@ -29,10 +29,7 @@ constexpr int64_t kLookPart = 25;
 constexpr int64_t kMostLookBudgetNs = 20 * kNsPerMs;
 // On a busy machine a look takes long because it waits for a CPU.
 constexpr int kFewestLooks = 16;
-// Samples and calls are too many to read a link for each.
-constexpr uint64_t kManyLinksAgeNs = kNsPerSecond;
 constexpr size_t kMostCallStacks = 100'000;
-constexpr size_t kMostLinks = 10'000;
 // A lock has no holder from when one gives it back until the next one runs. On
 // a busy machine that takes long.
 constexpr int kMostTries = 20;
@@ -53,6 +50,19 @@ symbolize::RawStackId InternSeen(const ThreadKey& thread,
   captured.registers[sampling::kRsp] = look.call().stack_pointer;
   captured.registers[sampling::kRip] = look.call().instruction;
   return stacks.Intern(captured);
+}
+
+// As it was when the sample was taken, as far as that has it.
+ReadMemory MemoryOfSample(const sampling::SampleRecord& sample) {
+  return [&sample](uint64_t address, std::span<std::byte> bytes) {
+    const uint64_t offset = address - sample.registers[sampling::kRsp];
+    if (offset > sample.stack.size() ||
+        bytes.size() > sample.stack.size() - offset) {
+      return MemoryOf(int64_t{sample.tid})(address, bytes);
+    }
+    std::memcpy(bytes.data(), sample.stack.data() + offset, bytes.size());
+    return true;
+  };
 }
 
 }  // namespace
@@ -87,11 +97,12 @@ void WaitCauses::OnSample(const sampling::SampleRecord& sample) {
     // A call's arguments are still where the program put them (syscall(2)):
     // rdi, rsi, rdx, r10, r8, r9.
     const auto& registers = sample.registers;
-    SetCall({sample.pid, sample.tid},
-            {.number = *call.number,
-             .arguments = {registers[5], registers[4], registers[1],
-                           registers[10], registers[8], registers[9]}},
-            kManyLinksAgeNs, cause);
+    const BlockedCall sampled = {
+        .number = *call.number,
+        .arguments = {registers[5], registers[4], registers[1], registers[10],
+                      registers[8], registers[9]}};
+    SetCall({sample.pid, sample.tid}, sampled, {.sampled = &sampled},
+            MemoryOfSample(sample), cause);
   }
   coming_[sample.tid] = cause;
 }
@@ -124,6 +135,7 @@ void WaitCauses::OnSwitch(const sampling::SwitchRecord& record) {
 }
 
 void WaitCauses::LookAtBlocked(ThreadClock& clock, uint64_t until_ns) {
+  descriptors_.Search();
   if (until_ns < kMinBlockedNs) return;
   uint64_t now_ns = NowNs();
   look_budget_ns_ = std::min(
@@ -189,7 +201,7 @@ void WaitCauses::TakeCause(const ThreadKey& thread) {
   if (function && function->is_stopped) {
     SetStopped(cause);
   } else {
-    SetCall(thread, call, /*max_age_ns=*/0, cause);
+    SetCall(thread, call, {}, MemoryOf(thread.tid), cause);
   }
   log_->OnCause(thread.tid, look_.time_ns(), cause);
 }
@@ -231,28 +243,36 @@ void WaitCauses::SetStopped(WaitCause& cause) {
 }
 
 void WaitCauses::SetCall(const ThreadKey& thread, const BlockedCall& call,
-                         uint64_t max_age_ns, WaitCause& cause) {
+                         const DescriptorUse& use, const ReadMemory& memory,
+                         WaitCause& cause) {
   const CallWait wait = WaitOf(call);
   cause.kind = wait.kind;
   cause.object = wait.object;
-  if (wait.object_is != ObjectIs::kDescriptor) return;
-  SetDescriptor(thread, max_age_ns, {}, cause);
-}
-
-void WaitCauses::SetDescriptor(const ThreadKey& thread, uint64_t max_age_ns,
-                               FileId file, WaitCause& cause) {
-  const DescriptorInfo descriptor =
-      DescriptorOf(thread, cause.object, max_age_ns, file);
-  cause.kind = KindOfDescriptor(cause.kind, descriptor.link, descriptor.mode);
-  cause.object_name = log_->Name(descriptor.link);
+  if (wait.object_is == ObjectIs::kDescriptor) {
+    descriptors_.Set(thread, use, cause);
+  } else if (wait.object_is == ObjectIs::kPolled) {
+    const auto polled = ReadPolled(call, memory);
+    if (polled) descriptors_.SetPolled(thread, use, *polled, cause);
+  }
 }
 
 WaitCause WaitCauses::CauseOf(const ThreadKey& thread, const NotedCall& call) {
   WaitCause cause = {.kind = call.kind,
                      .stack = StackOf(thread.pid, call),
                      .object = call.object};
-  if (call.is_descriptor) {
-    SetDescriptor(thread, kManyLinksAgeNs, {call.inode, call.mode}, cause);
+  const DescriptorUse use = {
+      .is_noted = true, .inode = call.inode, .mode = call.mode};
+  switch (call.object_is) {
+    case CallObject::kOther:
+      break;
+    case CallObject::kDescriptor:
+      descriptors_.Set(thread, use, cause);
+      break;
+    case CallObject::kDescriptorCount:
+      cause.object = 0;
+      descriptors_.SetPolled(thread, use, {.count = call.object, .first = {}},
+                             cause);
+      break;
   }
   return cause;
 }
@@ -287,31 +307,6 @@ symbolize::RawStackId WaitCauses::StackOf(uint32_t pid, const NotedCall& call) {
                                      .callchain = call.addresses});
   }
   return known->second;
-}
-
-DescriptorInfo WaitCauses::DescriptorOf(const ThreadKey& thread,
-                                        uint64_t descriptor,
-                                        uint64_t max_age_ns, FileId file) {
-  const uint64_t now_ns = NowNs();
-  if (links_.size() >= kMostLinks) links_.clear();
-  Link& link = links_[{thread.pid, descriptor}];
-  const auto is_other = [&] {
-    return file.inode != 0 && file.inode != link.descriptor.inode;
-  };
-  if (link.read_ns == 0 || now_ns - link.read_ns >= max_age_ns || is_other()) {
-    DescriptorInfo seen = LookAtDescriptor(thread.pid, thread.tid, descriptor);
-    // Closed since the call, or the process has ended: what it was is better.
-    if (seen.link.empty()) seen = std::move(link.descriptor);
-    link = {now_ns, std::move(seen)};
-  }
-  if (!is_other()) return link.descriptor;
-  // The number is another file's by now. The names of these say no more.
-  DescriptorInfo info = {.mode = file.mode & S_IFMT, .inode = file.inode};
-  if (S_ISSOCK(file.mode))
-    info.link = absl::StrCat("socket:[", file.inode, "]");
-  if (S_ISFIFO(file.mode)) info.link = absl::StrCat("pipe:[", file.inode, "]");
-  if ((file.mode & S_IFMT) == 0) info.link = "anon_inode:";
-  return info;
 }
 
 }  // namespace kymo::off_cpu

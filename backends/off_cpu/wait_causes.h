@@ -24,9 +24,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "backends/off_cpu/blocked_look.h"
 #include "backends/off_cpu/calls/wait_ring_reader.h"
-#include "backends/off_cpu/kernel_calls.h"
+#include "backends/off_cpu/descriptor_names.h"
+#include "backends/off_cpu/look/blocked_look.h"
+#include "backends/off_cpu/look/kernel_calls.h"
 #include "backends/off_cpu/thread_clock.h"
 #include "backends/off_cpu/wait_log.h"
 #include "backends/sampling/perf_records.h"
@@ -37,7 +38,7 @@ namespace kymo::off_cpu {
 class WaitCauses {
  public:
   WaitCauses(sampling::StackStore* stacks, WaitLog* log)
-      : stacks_(stacks), log_(log) {}
+      : stacks_(stacks), log_(log), descriptors_(log) {}
 
   // Reads what samples need, before the first of them.
   void ExpectSamples();
@@ -63,6 +64,9 @@ class WaitCauses {
   // call goes on with the others.
   void LookAtBlocked(ThreadClock& clock, uint64_t until_ns);
 
+  // No more looks come. Names what is not named yet.
+  void Finish() { descriptors_.Finish(); }
+
  private:
   // Whether the thread was seen to wait.
   bool LookAt(const ThreadKey& thread);
@@ -72,18 +76,9 @@ class WaitCauses {
   void LookAtHolder(Again look);
   void SetStopped(WaitCause& cause);
   void SetCall(const ThreadKey& thread, const BlockedCall& call,
-               uint64_t max_age_ns, WaitCause& cause);
-  // Sets kind and name of a cause whose object is a descriptor. `file`: what
-  // the descriptor was then; zeros: not known.
-  struct FileId {
-    uint64_t inode = 0;
-    uint32_t mode = 0;
-  };
-  void SetDescriptor(const ThreadKey& thread, uint64_t max_age_ns, FileId file,
-                     WaitCause& cause);
+               const DescriptorUse& use, const ReadMemory& memory,
+               WaitCause& cause);
   symbolize::RawStackId StackOf(uint32_t pid, const NotedCall& call);
-  DescriptorInfo DescriptorOf(const ThreadKey& thread, uint64_t descriptor,
-                              uint64_t max_age_ns, FileId file);
 
   // A thread at a lock, to be looked at again: nobody had the lock, or somebody
   // else may have it later in the wait.
@@ -94,13 +89,10 @@ class WaitCauses {
     int64_t times_on_cpu = -1;  // it is the same wait if it is still that
     int tries = 0;              // looks that are left if nobody has the lock
   };
-  struct Link {
-    uint64_t read_ns = 0;
-    DescriptorInfo descriptor;
-  };
 
   sampling::StackStore* const stacks_;
   WaitLog* const log_;
+  DescriptorNames descriptors_;
   BlockedLook look_;
   BlockedLook holder_look_;
   std::vector<Again> again_;
@@ -108,8 +100,6 @@ class WaitCauses {
   int64_t look_budget_ns_ = 0;  // what looks may take
   std::unique_ptr<KernelCalls> kernel_calls_;
   absl::flat_hash_map<uint32_t, WaitCause> coming_;  // by tid
-  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, Link>
-      links_;  // by process
   // Of calls, by process and a hash of their addresses, as long as no process
   // maps other code.
   absl::flat_hash_map<std::pair<uint32_t, size_t>, symbolize::RawStackId>

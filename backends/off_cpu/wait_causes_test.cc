@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "backends/off_cpu/blocked_look.h"
+#include "backends/off_cpu/look/blocked_look.h"
 #include "profiler/base/clock.h"
 
 namespace kymo::off_cpu {

@@ -39,6 +39,15 @@ model::NameId WaitLog::Name(std::string_view text) {
   return names_.Intern(text);
 }
 
+void WaitLog::Show(model::NameId name, std::string_view text) {
+  if (name == model::kEmptyName) return;
+  const auto known = shown_.find(name);
+  if (known != shown_.end() && known->second == text) return;
+  if (text.size() > limits_.most_name_bytes - name_bytes_) return;
+  name_bytes_ += text.size();
+  shown_[name] = text;
+}
+
 model::NameId WaitLog::NameInSums(model::NameId name) {
   const std::string_view text = names_.Get(name);
   for (const std::string_view kind : {"socket", "pipe"}) {
@@ -175,7 +184,15 @@ void WaitLog::OnCall(const CallTime& call,
   if (begin == end) return;
   const WaitCause told = cause(begin->thread);
   for (auto wait = begin; wait != end; ++wait) {
-    if (!KnowsBetter(wait->cause.kind, told.kind)) wait->cause = told;
+    if (!KnowsBetter(wait->cause.kind, told.kind)) {
+      // A look read the name meanwhile, and of all that it polls.
+      const WaitCause look = wait->cause;
+      wait->cause = told;
+      if (look.kind == told.kind && look.object == told.object &&
+          look.object_name != model::kEmptyName) {
+        wait->cause.object_name = look.object_name;
+      }
+    }
     if (wake == nullptr || wait->woken_ns != 0) continue;
     const auto ended = wake({.thread = wait->thread,
                              .begin_ns = wait->begin_ns,
@@ -242,7 +259,10 @@ void WaitLog::Collect(
     if (cause.kind == WaitKind::kUnknown) without_stack += count;
   };
   const auto name = [&](const WaitCause& cause) {
-    return shard.strings.Intern(names_.Get(cause.object_name));
+    const auto shown = shown_.find(cause.object_name);
+    return shard.strings.Intern(shown == shown_.end()
+                                    ? names_.Get(cause.object_name)
+                                    : std::string_view(shown->second));
   };
   const auto track_of = [&](const OtherThread& other) {
     return other.thread == ThreadKey() ? model::kNoTrack : track(other.thread);

@@ -26,6 +26,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -93,6 +94,9 @@ class WaitLog {
 
   // The empty name if there are too many; that is counted.
   model::NameId Name(std::string_view text);
+  // What results have in the place of a name: the name tells objects apart, and
+  // what they are may become known later.
+  void Show(model::NameId name, std::string_view text);
 
   // From now on, waits without a sample are held for OnCall.
   void ExpectCalls() { expects_calls_ = true; }
@@ -181,6 +185,7 @@ class WaitLog {
 
   WaitLimits limits_;
   model::StringTable names_;
+  absl::flat_hash_map<model::NameId, std::string> shown_;
   size_t name_bytes_ = 0;
   uint64_t names_forgotten_ = 0;
   uint64_t sums_forgotten_ = 0;  // waits whose sum lost stack and object

@@ -222,6 +222,38 @@ TEST_F(WaitLogTest, SumsDoNotTellSocketsApart) {
   EXPECT_EQ(shard_.strings.Get(states.short_waits[0].object_name), "socket");
 }
 
+TEST_F(WaitLogTest, ResultsHaveWhatBecameKnownOfAName) {
+  WaitLog log;
+  const model::NameId name = log.Name("socket:[1]");
+  log.OnCause(8, 10, {.kind = WaitKind::kNetwork, .object_name = name});
+  log.OnWait({.thread = kThread, .begin_ns = 5, .end_ns = 15});
+  log.Show(name, "tcp");
+  log.Show(name, "tcp 10.0.0.7:80");
+  model::ThreadStates states;
+  log.Collect([](const ThreadKey&) { return 0; },
+              std::vector<model::StackId>(1), shard_, states);
+  EXPECT_EQ(shard_.strings.Get(states.waits.at(0).object_name),
+            "tcp 10.0.0.7:80");
+}
+
+// The hook only knows how many descriptors it polled.
+TEST_F(WaitLogTest, ACallTakesTheNameFromTheLookAtTheSameObject) {
+  WaitLog log;
+  log.ExpectCalls();
+  const model::NameId seen = log.Name("2 descriptors: 4 pipe, 5 eventfd");
+  log.OnCause(8, 10, {.kind = WaitKind::kPoll, .object_name = seen});
+  log.OnWait({.thread = kThread, .begin_ns = 5, .end_ns = 15});
+  log.OnCall({.tid = 8, .begin_ns = 4, .end_ns = 16}, [&](const ThreadKey&) {
+    return WaitCause{.kind = WaitKind::kPoll,
+                     .object_name = log.Name("2 descriptors")};
+  });
+  model::ThreadStates states;
+  log.Collect([](const ThreadKey&) { return 0; },
+              std::vector<model::StackId>(1), shard_, states);
+  EXPECT_EQ(shard_.strings.Get(states.waits.at(0).object_name),
+            "2 descriptors: 4 pipe, 5 eventfd");
+}
+
 TEST_F(WaitLogTest, WaitsAreInTheOrderOfTracksAndTimes) {
   Wait(0, 500, {7, 9});
   Wait(0, 300);

@@ -173,12 +173,36 @@ TEST_F(HooksTest, APipeIsNotedWithItsDescriptor) {
     writer.Join();
     for (const NotedCall& call : Calls()) {
       if (call.kind != WaitKind::kRead) continue;
-      EXPECT_TRUE(call.is_descriptor);
+      EXPECT_EQ(call.object_is, CallObject::kDescriptor);
       EXPECT_EQ(call.object, static_cast<uint64_t>(pipe_ends[0]));
       return;
     }
   }
   ADD_FAILURE() << "not noted";
+}
+
+TEST_F(HooksTest, APollIsNotedWithItsDescriptors) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  pollfd files[] = {{ends[0], POLLIN, 0}, {ends[0], POLLIN, 0}};
+  EXPECT_EQ(poll(files, 1, 2), 0);
+  const NotedCall one = LongCall();
+  EXPECT_EQ(one.object_is, CallObject::kDescriptor);
+  EXPECT_EQ(one.object, static_cast<uint64_t>(ends[0]));
+  EXPECT_TRUE(S_ISFIFO(one.mode));
+  EXPECT_EQ(poll(files, 2, 2), 0);
+  const NotedCall two = LongCall();
+  EXPECT_EQ(two.object_is, CallObject::kDescriptorCount);
+  EXPECT_EQ(two.object, 2u);
+  files[0].fd = -1;
+  EXPECT_EQ(poll(files, 1, 2), 0);
+  EXPECT_EQ(LongCall().object_is, CallObject::kOther);
+  // What the kernel cannot read, hooks do not either.
+  auto* volatile nowhere = reinterpret_cast<pollfd*>(ends[0]);
+  EXPECT_EQ(poll(nowhere, 1, 0), -1);
+  EXPECT_EQ(errno, EFAULT);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST_F(HooksTest, ALockIsNotedWithItsHolder) {

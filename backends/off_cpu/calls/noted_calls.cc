@@ -52,7 +52,9 @@ void NotedCalls::Deliver(uint64_t until_ns) {
 std::optional<WakeOfWait> NotedCalls::WakeOf(const NotedCall& call,
                                              const OffCpuTime& wait,
                                              bool is_first) const {
-  if (call.object == 0 || call.is_descriptor) return std::nullopt;
+  if (call.object == 0 || call.object_is != CallObject::kOther) {
+    return std::nullopt;
+  }
   const auto find = [&](uint64_t object) {
     return wakes_.Find({wait.thread.pid, object}, call.tid, wait.begin_ns,
                        wait.end_ns);

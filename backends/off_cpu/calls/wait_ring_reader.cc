@@ -90,9 +90,9 @@ std::optional<NotedCall> WaitRingReader::ReadCell(
   memcpy(&cell, WaitCellsOf(ring_, cell_count_) + index, sizeof(cell));
   const TimeNs begin_ns = clock.ToEpochNs(cell.begin_ticks);
   const TimeNs end_ns = clock.ToEpochNs(cell.end_ticks);
-  if (cell.tid <= 0 || cell.kind > kLastCallKind || begin_ns < 0 ||
-      end_ns < begin_ns || cell.address_count == 0 ||
-      cell.address_count > kMostCallAddresses) {
+  if (cell.tid <= 0 || cell.kind > kLastCallKind ||
+      cell.object_is > kLastCallObject || begin_ns < 0 || end_ns < begin_ns ||
+      cell.address_count == 0 || cell.address_count > kMostCallAddresses) {
     return std::nullopt;
   }
   return NotedCall{
@@ -103,7 +103,7 @@ std::optional<NotedCall> WaitRingReader::ReadCell(
       .end_ns = static_cast<uint64_t>(end_ns),
       .kind = kKinds[static_cast<size_t>(cell.kind)],
       .object = cell.object,
-      .is_descriptor = cell.is_descriptor != 0,
+      .object_is = cell.object_is,
       .holder_tid = cell.holder_tid,
       .addresses = {cell.addresses, cell.addresses + cell.address_count},
       .is_cut = cell.is_cut != 0,

@@ -37,7 +37,7 @@ struct NotedCall {
   uint64_t end_ns = 0;
   model::WaitKind kind = model::WaitKind::kOther;
   uint64_t object = 0;
-  bool is_descriptor = false;
+  CallObject object_is = CallObject::kOther;
   uint32_t holder_tid = 0;  // 0: not known
   // The beginning of the function that was called, and the return addresses of
   // its callers, innermost first.

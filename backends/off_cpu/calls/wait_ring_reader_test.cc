@@ -39,7 +39,7 @@ class WaitRingReaderTest : public ::testing::Test {
 TEST_F(WaitRingReaderTest, TakesFinishedCells) {
   WaitCell* const cell = Fill(5);
   cell->object = 7;
-  cell->is_descriptor = 1;
+  cell->object_is = CallObject::kDescriptor;
   cell->holder_tid = 43;
   cell->address_count = 2;
   cell->addresses[0] = 0x100;
@@ -51,7 +51,7 @@ TEST_F(WaitRingReaderTest, TakesFinishedCells) {
   EXPECT_EQ(calls[0].tid, 42u);
   EXPECT_EQ(calls[0].kind, WaitKind::kPoll);
   EXPECT_EQ(calls[0].object, 7u);
-  EXPECT_TRUE(calls[0].is_descriptor);
+  EXPECT_EQ(calls[0].object_is, CallObject::kDescriptor);
   EXPECT_EQ(calls[0].holder_tid, 43u);
   EXPECT_EQ(calls[0].addresses, (std::vector<uint64_t>{0x100, 0x200}));
   EXPECT_TRUE(calls[0].is_cut);

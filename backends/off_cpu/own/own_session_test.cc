@@ -20,8 +20,8 @@
 
 #include <gtest/gtest.h>
 
+#include "backends/off_cpu/look/schedstat.h"
 #include "backends/off_cpu/off_cpu_backend.h"
-#include "backends/off_cpu/schedstat.h"
 #include "backends/sampling/perf_events.h"
 #include "profiler/base/clock.h"
 #include "profiler/model/thread_states.h"

@@ -26,6 +26,14 @@ KYMO_INLINE bool RestrictsCalls(long option) {
   return option == kSetSeccomp || option == kSetNoNewPrivileges;
 }
 
+// What poll(2) has waited for. If it could not read `files`, neither can we.
+KYMO_INLINE WaitObject Polled(const pollfd* files, nfds_t count,
+                              int result) noexcept {
+  if (count == 0 || (result == -1 && errno == EFAULT)) return {};
+  if (count > 1) return {count, kymo::off_cpu::CallObject::kDescriptorCount};
+  return files->fd < 0 ? WaitObject() : kymo::off_cpu::Descriptor(files->fd);
+}
+
 // A mode, if the function has that argument. Without it, the real function does
 // not look at it either.
 KYMO_INLINE mode_t ModeOf(int flags, va_list* rest) {
@@ -142,37 +150,37 @@ KYMO_WAIT_HOOK(int, accept4,
 KYMO_BUSY_HOOK(int, connect, (int fd, const sockaddr* to, socklen_t to_size),
                (fd, to, to_size), kNetwork, Descriptor(fd))
 
-// Without descriptors, these are sleeps.
-#define KYMO_POLL_HOOK(name, count, parameters, arguments)             \
-  KYMO_EXPORT int name parameters {                                    \
-    using namespace ::kymo::off_cpu; /* NOLINT */                      \
-    if (!IsWatching()) return REAL(name) arguments;                    \
-    const uint64_t begin = CallTicks();                                \
-    const int result = REAL(name) arguments;                           \
-    NoteIfLong(begin, count == 0 ? CallKind::kSleep : CallKind::kPoll, \
-               kNoObject, reinterpret_cast<const void*>(real.name),    \
-               watch.least_ticks, 0, result);                          \
-    return result;                                                     \
+// Without descriptors, these are sleeps. select(2) overwrites its descriptors.
+#define KYMO_POLL_HOOK(name, count, object, parameters, arguments)             \
+  KYMO_EXPORT int name parameters {                                            \
+    using namespace ::kymo::off_cpu; /* NOLINT */                              \
+    if (!IsWatching()) return REAL(name) arguments;                            \
+    const uint64_t begin = CallTicks();                                        \
+    const int result = REAL(name) arguments;                                   \
+    NoteIfLong(begin, count == 0 ? CallKind::kSleep : CallKind::kPoll, object, \
+               reinterpret_cast<const void*>(real.name), watch.least_ticks, 0, \
+               result);                                                        \
+    return result;                                                             \
   }
 
-KYMO_POLL_HOOK(poll, count, (pollfd * files, nfds_t count, int ms),
-               (files, count, ms))
-KYMO_POLL_HOOK(ppoll, count,
+KYMO_POLL_HOOK(poll, count, Polled(files, count, result),
+               (pollfd * files, nfds_t count, int ms), (files, count, ms))
+KYMO_POLL_HOOK(ppoll, count, Polled(files, count, result),
                (pollfd * files, nfds_t count, const timespec* time,
                 const sigset_t* signals),
                (files, count, time, signals))
-KYMO_POLL_HOOK(__poll_chk, count,
+KYMO_POLL_HOOK(__poll_chk, count, Polled(files, count, result),
                (pollfd * files, nfds_t count, int ms, size_t room),
                (files, count, ms, room))
-KYMO_POLL_HOOK(__ppoll_chk, count,
+KYMO_POLL_HOOK(__ppoll_chk, count, Polled(files, count, result),
                (pollfd * files, nfds_t count, const timespec* time,
                 const sigset_t* signals, size_t room),
                (files, count, time, signals, room))
-KYMO_POLL_HOOK(select, count,
+KYMO_POLL_HOOK(select, count, kNoObject,
                (int count, fd_set* in, fd_set* out, fd_set* except,
                 timeval* time),
                (count, in, out, except, time))
-KYMO_POLL_HOOK(pselect, count,
+KYMO_POLL_HOOK(pselect, count, kNoObject,
                (int count, fd_set* in, fd_set* out, fd_set* except,
                 const timespec* time, const sigset_t* signals),
                (count, in, out, except, time, signals))

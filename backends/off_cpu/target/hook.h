@@ -26,12 +26,13 @@ namespace kymo::off_cpu {
 // A number or an address that the wait is for, besides its kind.
 struct WaitObject {
   uint64_t value = 0;
-  bool is_descriptor = false;
+  CallObject is = CallObject::kOther;
 };
 inline constexpr WaitObject kNoObject;
 
 KYMO_INLINE WaitObject Descriptor(int fd) noexcept {
-  return {static_cast<uint64_t>(static_cast<uint32_t>(fd)), true};
+  return {static_cast<uint64_t>(static_cast<uint32_t>(fd)),
+          CallObject::kDescriptor};
 }
 KYMO_INLINE WaitObject Object(const volatile void* object) noexcept {
   return {reinterpret_cast<uint64_t>(object)};
@@ -52,7 +53,7 @@ KYMO_INLINE void NoteIfLong(uint64_t begin, CallKind kind, WaitObject object,
   NoteCall(begin, end,
            {.kind = kind,
             .object = object.value,
-            .is_descriptor = object.is_descriptor,
+            .object_is = object.is,
             .holder_tid = holder_tid,
             .function = function,
             .has_timed_out = IsTimeout(result)});

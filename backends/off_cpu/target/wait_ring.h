@@ -30,7 +30,7 @@
 namespace kymo::off_cpu {
 
 inline constexpr uint32_t kWaitRingMagic = 0x4b594d57;  // "KYMW"
-inline constexpr uint32_t kWaitRingVersion = 4;
+inline constexpr uint32_t kWaitRingVersion = 5;
 
 // Set for the target by the backend's Prepare: the path of the ring.
 inline constexpr char kWaitRingVariable[] = "KYMO_WAIT_RING";
@@ -48,6 +48,13 @@ enum class CallKind : uint8_t {
   kWake,  // no wait: the call ended one, of another thread
 };
 inline constexpr CallKind kLastCallKind = CallKind::kWake;
+
+enum class CallObject : uint8_t {
+  kOther = 0,  // a lock, a child; or nothing
+  kDescriptor,
+  kDescriptorCount,  // of several, how many
+};
+inline constexpr CallObject kLastCallObject = CallObject::kDescriptorCount;
 
 struct WaitRingHeader {
   uint32_t magic;
@@ -74,12 +81,12 @@ inline constexpr uint32_t kMostCallAddresses = 119;
 struct WaitCell {
   uint64_t begin_ticks;  // of the call
   uint64_t end_ticks;
-  uint64_t object;      // the lock, the descriptor, or the child's id; 0: none
+  uint64_t object;      // as object_is says; 0: none
   int32_t tid;          // of the thread that waited
   uint32_t holder_tid;  // who had the lock when the call began; 0: not known
   CallKind kind;
-  uint8_t is_descriptor;  // the object is one
-  uint8_t is_cut;         // the stack goes on
+  CallObject object_is;
+  uint8_t is_cut;  // the stack goes on
   uint8_t address_count;
   int32_t pid;
   // Of a wait for a condition: the mutex, for which it may have waited then,

@@ -117,11 +117,11 @@ bool HasFilterOfItsOwn(const WaitRingHeader& ring) noexcept {
 // What the descriptor is, before it may be closed or the process ends.
 void NoteDescriptor(const WaitedFor& what, WaitCell& cell) noexcept {
   cell.inode = cell.mode = 0;
-  const bool matters = what.kind == CallKind::kRead ||
-                       what.kind == CallKind::kWrite ||
-                       what.kind == CallKind::kNetwork;
+  const bool matters =
+      what.kind == CallKind::kRead || what.kind == CallKind::kWrite ||
+      what.kind == CallKind::kPoll || what.kind == CallKind::kNetwork;
   struct stat status;
-  if (!what.is_descriptor || !matters ||
+  if (what.object_is != CallObject::kDescriptor || !matters ||
       fstat(static_cast<int>(what.object), &status) != 0) {
     return;
   }
@@ -187,7 +187,7 @@ void NoteCall(uint64_t begin_ticks, uint64_t end_ticks,
     NoteDescriptor(what, *cell);
     cell->holder_tid = what.holder_tid;
     cell->kind = what.kind;
-    cell->is_descriptor = what.is_descriptor;
+    cell->object_is = what.object_is;
     cell->addresses[0] = reinterpret_cast<uint64_t>(what.function);
     unwind::StackEnd end;
     const size_t callers = unwind::CaptureStack(

@@ -42,7 +42,7 @@ extern constinit Watch watch __attribute__((visibility("hidden")));
 struct WaitedFor {
   CallKind kind = CallKind::kLock;
   uint64_t object = 0;
-  bool is_descriptor = false;
+  CallObject object_is = CallObject::kOther;
   uint32_t holder_tid = 0;
   const void* function = nullptr;  // the real one
   // Of a condition.

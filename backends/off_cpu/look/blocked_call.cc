@@ -1,4 +1,4 @@
-#include "backends/off_cpu/blocked_call.h"
+#include "backends/off_cpu/look/blocked_call.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -162,6 +162,14 @@ void LookAtArguments(const BlockedCall& call, CallWait& wait) {
     wait.object_is = ObjectIs::kChild;
     wait.object = pid;
   };
+  // Without descriptors, it is a sleep.
+  const auto poll = [&](uint64_t count) {
+    if (count == 0) {
+      wait.kind = WaitKind::kSleep;
+    } else {
+      wait.object_is = ObjectIs::kPolled;
+    }
+  };
   switch (call.number) {
     case SYS_futex:
       wait.kind = FutexKind(arguments[1]);
@@ -171,14 +179,13 @@ void LookAtArguments(const BlockedCall& call, CallWait& wait) {
         wait.kind = WaitKind::kLock;
       }
       return;
-    // Without descriptors, these are sleeps.
     case SYS_poll:
     case SYS_ppoll:
-      if (arguments[1] == 0) wait.kind = WaitKind::kSleep;
+      poll(arguments[1]);
       return;
     case SYS_select:
     case SYS_pselect6:
-      if (arguments[0] == 0) wait.kind = WaitKind::kSleep;
+      poll(arguments[0]);
       return;
     case SYS_wait4:
       if (const auto pid = static_cast<int32_t>(arguments[0]); pid > 0) {

@@ -1,11 +1,11 @@
 // Function names are those of Linux 6.x on x86-64 (/proc/kallsyms).
-#include "backends/off_cpu/kernel_calls.h"
+#include "backends/off_cpu/look/kernel_calls.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "backends/off_cpu/blocked_call.h"
+#include "backends/off_cpu/look/blocked_call.h"
 
 namespace kymo::off_cpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "backends/off_cpu/lock_owner.h"
+#include "backends/off_cpu/look/lock_owner.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -8,8 +8,8 @@
 //
 // Numbers and arguments are those of x86-64: syscall(2), proc(5). Pure
 // functions.
-#ifndef KYMO_BACKENDS_OFF_CPU_BLOCKED_CALL_H_
-#define KYMO_BACKENDS_OFF_CPU_BLOCKED_CALL_H_
+#ifndef KYMO_BACKENDS_OFF_CPU_LOOK_BLOCKED_CALL_H_
+#define KYMO_BACKENDS_OFF_CPU_LOOK_BLOCKED_CALL_H_
 
 #include <array>
 #include <cstdint>
@@ -33,7 +33,13 @@ struct BlockedCall {
 // Nothing if the thread runs, or the text is not as the kernel writes it.
 std::optional<BlockedCall> ParseCall(std::string_view text);
 
-enum class ObjectIs : uint8_t { kNothing, kFutex, kDescriptor, kChild };
+enum class ObjectIs : uint8_t {
+  kNothing,
+  kFutex,
+  kDescriptor,
+  kPolled,  // several descriptors (polled.h); `object` is 0
+  kChild
+};
 
 struct CallWait {
   model::WaitKind kind = model::WaitKind::kOther;
@@ -56,4 +62,4 @@ model::WaitKind KindOfDescriptor(model::WaitKind kind, std::string_view link,
 
 }  // namespace kymo::off_cpu
 
-#endif  // KYMO_BACKENDS_OFF_CPU_BLOCKED_CALL_H_
+#endif  // KYMO_BACKENDS_OFF_CPU_LOOK_BLOCKED_CALL_H_

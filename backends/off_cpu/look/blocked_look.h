@@ -12,17 +12,18 @@
 // with Yama (ptrace_scope 1) only those that this process has started.
 //
 // Threads: none. About 10 us.
-#ifndef KYMO_BACKENDS_OFF_CPU_BLOCKED_LOOK_H_
-#define KYMO_BACKENDS_OFF_CPU_BLOCKED_LOOK_H_
+#ifndef KYMO_BACKENDS_OFF_CPU_LOOK_BLOCKED_LOOK_H_
+#define KYMO_BACKENDS_OFF_CPU_LOOK_BLOCKED_LOOK_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "backends/off_cpu/blocked_call.h"
+#include "backends/off_cpu/look/blocked_call.h"
 
 namespace kymo::off_cpu {
 
@@ -68,7 +69,12 @@ struct DescriptorInfo {
   std::string link;   // a path, or "socket:[4711]"; empty: it cannot be read
   uint32_t mode = 0;  // S_IFREG, S_IFIFO, ... (inode(7)); 0: not known
   uint64_t inode = 0;
+  bool is_closed = false;    // the process lives, and has no such descriptor
+  bool is_writable = false;  // of a pipe: which end it is
 };
+
+// What the thread is blocked in now. Nothing: it runs, or it has ended.
+std::optional<BlockedCall> ReadCall(int64_t pid, int64_t tid);
 
 // Of descriptor `number` of a thread. The main thread of a process may have
 // ended; then only others have its descriptors.
@@ -76,4 +82,4 @@ DescriptorInfo LookAtDescriptor(int64_t pid, int64_t tid, uint64_t number);
 
 }  // namespace kymo::off_cpu
 
-#endif  // KYMO_BACKENDS_OFF_CPU_BLOCKED_LOOK_H_
+#endif  // KYMO_BACKENDS_OFF_CPU_LOOK_BLOCKED_LOOK_H_

@@ -4,8 +4,8 @@
 //
 // /proc/PID/task/TID/schedstat: any user may read it, and the thread does not
 // notice. The kernel updates the time on a CPU at ticks and switches.
-#ifndef KYMO_BACKENDS_OFF_CPU_SCHEDSTAT_H_
-#define KYMO_BACKENDS_OFF_CPU_SCHEDSTAT_H_
+#ifndef KYMO_BACKENDS_OFF_CPU_LOOK_SCHEDSTAT_H_
+#define KYMO_BACKENDS_OFF_CPU_LOOK_SCHEDSTAT_H_
 
 #include <cstdint>
 #include <optional>
@@ -32,4 +32,4 @@ bool ThreadExists(int64_t pid, int64_t tid);
 
 }  // namespace kymo::off_cpu
 
-#endif  // KYMO_BACKENDS_OFF_CPU_SCHEDSTAT_H_
+#endif  // KYMO_BACKENDS_OFF_CPU_LOOK_SCHEDSTAT_H_

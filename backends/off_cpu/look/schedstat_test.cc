@@ -1,4 +1,4 @@
-#include "backends/off_cpu/schedstat.h"
+#include "backends/off_cpu/look/schedstat.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -6,8 +6,8 @@
 //   if (call.is_stopped) ...
 //
 // Threads: none.
-#ifndef KYMO_BACKENDS_OFF_CPU_KERNEL_CALLS_H_
-#define KYMO_BACKENDS_OFF_CPU_KERNEL_CALLS_H_
+#ifndef KYMO_BACKENDS_OFF_CPU_LOOK_KERNEL_CALLS_H_
+#define KYMO_BACKENDS_OFF_CPU_LOOK_KERNEL_CALLS_H_
 
 #include <cstdint>
 #include <optional>
@@ -54,4 +54,4 @@ class KernelCalls {
 
 }  // namespace kymo::off_cpu
 
-#endif  // KYMO_BACKENDS_OFF_CPU_KERNEL_CALLS_H_
+#endif  // KYMO_BACKENDS_OFF_CPU_LOOK_KERNEL_CALLS_H_

@@ -1,4 +1,4 @@
-#include "backends/off_cpu/blocked_look.h"
+#include "backends/off_cpu/look/blocked_look.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <optional>
 
-#include "backends/off_cpu/schedstat.h"
+#include "backends/off_cpu/look/schedstat.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/descriptor.h"
 
@@ -83,6 +82,11 @@ void BlockedLook::CopyStack(int64_t tid) {
   stack_bytes_ = copied < 0 ? 0 : static_cast<size_t>(copied);
 }
 
+std::optional<BlockedCall> ReadCall(int64_t pid, int64_t tid) {
+  const auto text = ReadThreadFile(pid, tid, "syscall");
+  return text ? ParseCall(*text) : std::nullopt;
+}
+
 DescriptorInfo LookAtDescriptor(int64_t pid, int64_t tid, uint64_t number) {
   std::array<char, PATH_MAX> text;
   snprintf(text.data(), text.size(), "/proc/%lld/task/%lld/fd/%llu",
@@ -90,8 +94,16 @@ DescriptorInfo LookAtDescriptor(int64_t pid, int64_t tid, uint64_t number) {
            static_cast<unsigned long long>(number));
   const std::string path = text.data();
   const ssize_t size = readlink(path.c_str(), text.data(), text.size());
-  if (size < 0) return {};
   DescriptorInfo info;
+  if (size < 0) {
+    if (errno != ENOENT) return info;
+    // A process that ends has lost its memory before its descriptors.
+    snprintf(text.data(), text.size(), "/proc/%lld/task/%lld/exe",
+             static_cast<long long>(pid), static_cast<long long>(tid));
+    info.is_closed =
+        readlink(text.data(), text.data() + PATH_MAX / 2, PATH_MAX / 2) > 0;
+    return info;
+  }
   info.link.assign(text.data(), static_cast<size_t>(size));
   struct statx file;
   // Does not ask the server of a network's file, which may not answer.
@@ -99,6 +111,11 @@ DescriptorInfo LookAtDescriptor(int64_t pid, int64_t tid, uint64_t number) {
             &file) == 0) {
     info.mode = file.stx_mode & S_IFMT;
     info.inode = file.stx_ino;
+  }
+  if (S_ISFIFO(info.mode)) {  // the link itself says so (proc(5))
+    struct stat link;
+    info.is_writable =
+        lstat(path.c_str(), &link) == 0 && (link.st_mode & S_IWUSR) != 0;
   }
   return info;
 }

@@ -1,4 +1,4 @@
-#include "backends/off_cpu/schedstat.h"
+#include "backends/off_cpu/look/schedstat.h"
 
 #include <fcntl.h>
 #include <stdio.h>

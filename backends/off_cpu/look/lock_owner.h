@@ -8,15 +8,15 @@
 // futex(2), set_robust_list(2).
 //
 // Threads: any. 1 us. The kernel permits it where blocked_look.h says.
-#ifndef KYMO_BACKENDS_OFF_CPU_LOCK_OWNER_H_
-#define KYMO_BACKENDS_OFF_CPU_LOCK_OWNER_H_
+#ifndef KYMO_BACKENDS_OFF_CPU_LOOK_LOCK_OWNER_H_
+#define KYMO_BACKENDS_OFF_CPU_LOOK_LOCK_OWNER_H_
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
-#include "backends/off_cpu/blocked_call.h"
+#include "backends/off_cpu/look/blocked_call.h"
 
 namespace kymo::off_cpu {
 
@@ -43,4 +43,4 @@ std::optional<uint32_t> ReadLockOwner(int64_t tid, const BlockedCall& call);
 
 }  // namespace kymo::off_cpu
 
-#endif  // KYMO_BACKENDS_OFF_CPU_LOCK_OWNER_H_
+#endif  // KYMO_BACKENDS_OFF_CPU_LOOK_LOCK_OWNER_H_

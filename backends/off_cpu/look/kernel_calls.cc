@@ -1,10 +1,10 @@
-#include "backends/off_cpu/kernel_calls.h"
+#include "backends/off_cpu/look/kernel_calls.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-#include "backends/off_cpu/blocked_call.h"
+#include "backends/off_cpu/look/blocked_call.h"
 
 namespace kymo::off_cpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "backends/off_cpu/lock_owner.h"
+#include "backends/off_cpu/look/lock_owner.h"
 
 #include <gtest/gtest.h>
 #include <linux/futex.h>
@@ -12,7 +12,7 @@
 #include <functional>
 #include <thread>
 
-#include "backends/off_cpu/blocked_look.h"
+#include "backends/off_cpu/look/blocked_look.h"
 
 namespace kymo::off_cpu {
 namespace {

@@ -1,6 +1,6 @@
 // The texts are as proc(5) shows them; the numbers are those of x86-64 in the
 // kernel's arch/x86/entry/syscalls/syscall_64.tbl.
-#include "backends/off_cpu/blocked_call.h"
+#include "backends/off_cpu/look/blocked_call.h"
 
 #include <gtest/gtest.h>
 
@@ -74,6 +74,8 @@ TEST(WaitOfTest, DescriptorsAndChildrenAreObjects) {
 
 TEST(WaitOfTest, APollOfNothingIsASleep) {
   EXPECT_EQ(Of(7, 0x1000, 2).kind, WaitKind::kPoll);
+  EXPECT_EQ(Of(7, 0x1000, 2).object_is, ObjectIs::kPolled);
+  EXPECT_EQ(Of(7, 0, 0).object_is, ObjectIs::kNothing);
   EXPECT_EQ(Of(7, 0, 0).kind, WaitKind::kSleep);
   EXPECT_EQ(Of(23, 5).kind, WaitKind::kPoll);  // select
   EXPECT_EQ(Of(23, 0).kind, WaitKind::kSleep);

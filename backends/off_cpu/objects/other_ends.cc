@@ -1,0 +1,163 @@
+#include "backends/off_cpu/objects/other_ends.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/base/clock.h"
+#include "profiler/symbolize/proc_maps.h"
+
+namespace kymo::off_cpu {
+namespace {
+
+std::vector<std::string> NumbersIn(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder, error);
+  for (; !error && entry != std::filesystem::directory_iterator();
+       entry.increment(error)) {
+    std::string name = entry->path().filename().string();
+    if (name[0] >= '0' && name[0] <= '9') names.push_back(std::move(name));
+  }
+  return names;
+}
+
+// Of "pipe:[4711]"; 0 if it is none.
+uint64_t InodeOf(std::string_view link, std::string_view kind) {
+  if (!link.starts_with(kind)) return 0;
+  link.remove_prefix(kind.size());
+  if (!link.starts_with(":[")) return 0;
+  uint64_t inode = 0;
+  std::from_chars(link.data() + 2, link.data() + link.size(), inode);
+  return inode;
+}
+
+std::string NameOf(int64_t pid) {
+  std::string name =
+      symbolize::ReadProcText(absl::StrCat("/proc/", pid, "/comm"));
+  if (!name.empty() && name.back() == '\n') name.pop_back();
+  return absl::StrCat(name, name.empty() ? "" : " ", "(", pid, ")");
+}
+
+}  // namespace
+
+void OtherEnds::Want(const OtherEnd& end) {
+  if (wanted_count_ >= kMostWanted) return;
+  std::vector<Wanted>& of_inode = wanted_[end.inode];
+  const bool is_known = std::ranges::any_of(of_inode, [&](const Wanted& known) {
+    return known.end.id == end.id && known.end.side == end.side;
+  });
+  if (is_known) return;
+  of_inode.push_back({.end = end, .pids = {}});
+  ++wanted_count_;
+}
+
+void OtherEnds::Search(int64_t most_ns, const Found& found) {
+  if (wanted_count_ == 0) return;
+  const int64_t until_ns = MonotonicNs() + most_ns;
+  if (!is_reading_) Begin();
+  do {
+    if (ReadNext()) continue;
+    Tell(found);
+    return;
+  } while (MonotonicNs() < until_ns);
+}
+
+void OtherEnds::Finish(int64_t most_ns, const Found& found) {
+  const int64_t until_ns = MonotonicNs() + most_ns;
+  while (wanted_count_ > 0 && MonotonicNs() < until_ns) {
+    Search(until_ns - MonotonicNs(), found);
+  }
+}
+
+void OtherEnds::Begin() {
+  is_reading_ = true;
+  for (auto& [inode, of_inode] : wanted_) {
+    for (Wanted& wanted : of_inode) wanted.is_searched = true;
+  }
+  for (const std::string& name : NumbersIn("/proc")) {
+    int64_t pid = 0;
+    std::from_chars(name.data(), name.data() + name.size(), pid);
+    pids_.push_back(pid);
+  }
+}
+
+bool OtherEnds::ReadNext() {
+  constexpr int kAtOnce = 16;
+  for (int i = 0; i < kAtOnce; ++i) {
+    if (descriptors_.empty()) {
+      if (pids_.empty()) return false;
+      pid_ = pids_.back();
+      pids_.pop_back();
+      descriptors_ = NumbersIn(absl::StrCat("/proc/", pid_, "/fd"));
+      continue;
+    }
+    LookAt(pid_, descriptors_.back());
+    descriptors_.pop_back();
+  }
+  return true;
+}
+
+void OtherEnds::LookAt(int64_t pid, const std::string& descriptor) {
+  const std::string path = absl::StrCat("/proc/", pid, "/fd/", descriptor);
+  std::array<char, 64> text;
+  const ssize_t size = readlink(path.c_str(), text.data(), text.size());
+  if (size <= 0) return;
+  const std::string_view link(text.data(), static_cast<size_t>(size));
+  const uint64_t pipe = InodeOf(link, "pipe");
+  const uint64_t socket = pipe != 0 ? 0 : InodeOf(link, "socket");
+  const auto of_inode = wanted_.find(pipe | socket);
+  if ((pipe | socket) == 0 || of_inode == wanted_.end()) return;
+  // The link says what the descriptor is for (proc(5)).
+  struct stat status = {};
+  if (lstat(path.c_str(), &status) != 0) return;
+  for (Wanted& wanted : of_inode->second) {
+    const Side side = wanted.end.side;
+    const bool fits =
+        socket != 0 ? side == Side::kSocket
+        : side == Side::kReader
+            ? (status.st_mode & S_IRUSR) != 0
+            : side == Side::kWriter && (status.st_mode & S_IWUSR) != 0;
+    if (fits && std::ranges::count(wanted.pids, pid) == 0) {
+      wanted.pids.push_back(pid);
+    }
+  }
+}
+
+void OtherEnds::Tell(const Found& found) {
+  is_reading_ = false;
+  for (auto& [inode, of_inode] : wanted_) {
+    for (const Wanted& wanted : of_inode) {
+      if (!wanted.is_searched) continue;
+      --wanted_count_;
+      // What it holds itself, it most often only has not closed.
+      std::vector<int64_t> pids = wanted.pids;
+      std::erase(pids, wanted.end.own_pid);
+      if (pids.empty() && wanted.pids.empty()) continue;
+      if (pids.empty()) {
+        found(wanted.end.id, "itself");
+        continue;
+      }
+      std::string text = NameOf(std::ranges::min(pids));
+      if (pids.size() > 1) {
+        absl::StrAppend(&text, " and ", pids.size() - 1,
+                        pids.size() == 2 ? " other" : " others");
+      }
+      found(wanted.end.id, text);
+    }
+    std::erase_if(of_inode,
+                  [](const Wanted& wanted) { return wanted.is_searched; });
+  }
+  absl::erase_if(wanted_,
+                 [](const auto& entry) { return entry.second.empty(); });
+}
+
+}  // namespace kymo::off_cpu
