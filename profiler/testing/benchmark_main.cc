@@ -29,6 +29,11 @@
 #include "benchmark/benchmark.h"
 #include "profiler/testing/test_session.h"
 
+#ifdef __clang__
+// Recorder's Stop(Result*).
+#pragma clang diagnostic ignored "-Winconsistent-missing-override"
+#endif
+
 namespace benchmark {
 class ProfilerManager;  // since 1.9; before, this is all of it
 }  // namespace benchmark
@@ -56,7 +61,8 @@ class Recorder final : public benchmark::MemoryManager {
     EndSetup();  // a benchmark that gave up has no iterations
     session_.Start();
   }
-  void Stop(Result* result) override { Stop(*result); }
+  // Overrides what Google Benchmark 1.7 calls and 1.9 does not have.
+  void Stop(Result* result) { Stop(*result); }
   void Stop(Result& result) override {
     last_ = session_.Stop(kHasProfilerManager ? EnclosingBlock::kCount
                                               : EnclosingBlock::kLeaveOut);
