@@ -70,11 +70,10 @@ Life FindLife(const Trace& trace, const model::ThreadTimes* times,
     see(trace.start()[i], trace.end()[i]);
   }
   const auto samples = trace.samples();
-  const auto of_track = std::ranges::equal_range(
-      samples, track, {}, [](const auto& sample) { return sample.track; });
-  if (!of_track.empty()) {
-    see(of_track.front().time_ns, of_track.back().time_ns);
-  }
+  const auto track_of = [](const auto& sample) { return sample.track; };
+  const auto first = std::ranges::lower_bound(samples, track, {}, track_of);
+  const auto last = std::ranges::upper_bound(samples, track, {}, track_of);
+  if (first != last) see(first->time_ns, std::prev(last)->time_ns);
   if (times == nullptr) return life;
   DurationNs rest_ns = times->wall_ns - (life.end_ns - life.begin_ns);
   const DurationNs after_ns = std::clamp<DurationNs>(

@@ -11,6 +11,8 @@ status 1 if there are any. The rules:
   - a source of C++, Python or shell has at most 400 lines, or its first comment
     says why not, in a sentence that begins with "Long, because";
   - a folder has at most 45 sources;
+  - C++ uses no algorithm of std::ranges that gives a subrange, and no view:
+    clang 14 cannot compile those of GCC 12's library (--config=clang);
   - below each kymo_cc_unit_test of a BUILD file stands kymo_cc_unit_tests(),
     or no program of `//...` has that test.
 """
@@ -28,6 +30,9 @@ MOST_LINES = 400
 MOST_SOURCES = 45
 RAW_STRING = re.compile(r'R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"', re.S)
 REASON = "Long, because"
+SUBRANGES = re.compile(
+    r"\bstd::(views|ranges::(views|subrange|unique|equal_range|remove|remove_if"
+    r"|partition|stable_partition|rotate|search|search_n|find_end))\b")
 
 
 def wide_lines(text):
@@ -58,6 +63,9 @@ def check_text(path, text):
     if path.endswith(EXTENSIONS):
         found += [f"{path}:{line}: more than {MOST_COLUMNS} columns"
                   for line in wide_lines(text)]
+        found += [f"{path}:{line_of(text, use.start())}: clang 14 cannot"
+                  f" compile {use.group()} of GCC 12's library"
+                  for use in SUBRANGES.finditer(text)]
     lines = text.count("\n")
     if lines > MOST_LINES and REASON not in first_comment(text):
         found.append(

@@ -39,6 +39,14 @@ class CheckSourcesTest(unittest.TestCase):
         self.assert_only({"a/a.cc": f'R"(\n\n)";\n{WIDE}\n'},
                          "a/a.cc:4: more than 80 columns")
 
+    def test_clang_14_knows_all_algorithms(self):
+        self.assert_only(
+            {"a/a.cc": "std::ranges::sort(a);\nstd::ranges::unique(a);\n"
+                       "std::ranges::find_if(a, b);\nstd::views::iota(1);\n"},
+            "a/a.cc:2: clang 14 cannot compile std::ranges::unique of GCC 12's"
+            " library",
+            "a/a.cc:4: clang 14 cannot compile std::views of GCC 12's library")
+
     def test_long_sources_say_why(self):
         told = (":1: has 401 lines: cut it where a reader would, or say in its"
                 ' first comment why not ("Long, because ...")')

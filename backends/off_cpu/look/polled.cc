@@ -24,8 +24,8 @@ std::optional<Polled> ReadFiles(uint64_t address, uint64_t count,
     if (file.fd >= 0) polled.first.push_back(file.fd);
   }
   std::ranges::sort(polled.first);
-  const auto repeated = std::ranges::unique(polled.first);
-  polled.first.erase(repeated.begin(), repeated.end());
+  polled.first.erase(std::unique(polled.first.begin(), polled.first.end()),
+                     polled.first.end());
   polled.count = polled.first.size();
   return polled;
 }

@@ -64,7 +64,8 @@ std::vector<size_t> DoubledRanks(std::span<const double> base,
   std::ranges::sort(sorted);
   std::vector<size_t> ranks;
   for (const double value : all) {
-    const auto [first, last] = std::ranges::equal_range(sorted, value);
+    const auto [first, last] =
+        std::equal_range(sorted.begin(), sorted.end(), value);
     ranks.push_back(static_cast<size_t>((first - sorted.begin()) +
                                         (last - sorted.begin()) + 1));
   }

@@ -129,8 +129,8 @@ void JitNames::ReadAll(TimeNs now_ns) {
     if (!program.has_ended) Read(program, now_ns);
     program.map_reader.Finish(program.map);
     std::ranges::sort(addresses[i]);
-    const auto rest = std::ranges::unique(addresses[i]);
-    addresses[i].erase(rest.begin(), rest.end());
+    addresses[i].erase(std::unique(addresses[i].begin(), addresses[i].end()),
+                       addresses[i].end());
     program.map.Index(addresses[i]);
     program.dump.Index(addresses[i]);
   }
