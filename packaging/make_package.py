@@ -26,6 +26,8 @@ from kymo_version import version_of
 # 1980-01-01, the first day that a zip file knows.
 TIME = 315532800
 PROGRAMS = "bin/"
+# The Python package, which a wheel has where Python looks.
+PYTHON = "lib/kymo/python/"
 
 # What Debian 12 has. Packages that are made there work on what is newer.
 LEAST_GLIBC = (2, 36)
@@ -103,19 +105,26 @@ def wheel_digest(data):
     return "sha256=" + digest.rstrip(b"=").decode()
 
 
+def wheel_place(stem, name):
+    """Where a wheel has a file of the tree."""
+    if name.startswith(PYTHON):
+        return name.removeprefix(PYTHON)
+    if name.startswith(PROGRAMS):
+        return f"{stem}.data/scripts/{name.removeprefix(PROGRAMS)}"
+    return f"{stem}.data/data/{name}"
+
+
 def make_wheel(tree, version, out):
     """https://packaging.python.org/en/latest/specifications/binary-distribution-format/
 
-    `scripts` go to the environment's bin, and `data` to where bin is: together
-    they are the tree.
+    `scripts` go to the environment's bin, `data` to where bin is, and the rest
+    to where Python finds packages: together they are the tree.
     """
     tag = "py3-none-manylinux_{}_{}_{}".format(*tree.glibc(), tree.machine)
     stem = f"kymo-{version}"
     files = {}
     for name in tree.names:
-        place = (f"scripts/{name.removeprefix(PROGRAMS)}"
-                 if name.startswith(PROGRAMS) else f"data/{name}")
-        files[f"{stem}.data/{place}"] = (tree.read(name), mode_of(name))
+        files[wheel_place(stem, name)] = (tree.read(name), mode_of(name))
     info = f"{stem}.dist-info"
     files[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: kymo\nVersion: {version}\n"

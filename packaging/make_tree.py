@@ -1,15 +1,16 @@
 """Makes the folder that all packages hold.
 
   make_tree.py --out=FOLDER --version_header=FILE [--static=PACKAGE]
-    DEST=FILE ... --headers HEADER ...
+    DEST=FILE ... --headers HEADER ... --python MODULE ...
 
 Each FILE is copied to DEST below the folder; what is ELF is stripped. In a DEST
 and in a FILE whose name ends with .in, the version takes the place of
-@KYMO_VERSION@. The HEADERs and what they include go to include (header_tree.py).
-The libraries that bin/kymo and libkymo.so need, and that are not the system's,
-are copied to lib/kymo unchanged. Their licences, and those of the Debian packages that are
-linked into the program (--static), go to share/doc/kymo/licenses, with a list
-of what is from where. --static may come several times.
+@KYMO_VERSION@. The HEADERs and what they include go to include (header_tree.py),
+and the MODULEs to lib/kymo/python/kymo. The libraries that bin/kymo, libkymo.so
+and libkymo_python.so need, and that are not the system's, are copied to lib/kymo
+unchanged. Their licences, and those of the Debian packages that are linked into
+the program (--static), go to share/doc/kymo/licenses, with a list of what is
+from where. --static may come several times.
 """
 
 import argparse
@@ -23,6 +24,7 @@ import header_tree
 from kymo_version import version_of
 
 LIBRARIES = "lib/kymo"
+PYTHON = "lib/kymo/python/kymo"
 LICENCES = "share/doc/kymo/licenses"
 COMMON_LICENCES = "/usr/share/common-licenses"
 
@@ -177,6 +179,7 @@ def main():
     parser.add_argument("--static", action="append", default=[])
     parser.add_argument("files", nargs="+", metavar="DEST=FILE")
     parser.add_argument("--headers", nargs="+", default=[])
+    parser.add_argument("--python", nargs="+", default=[])
     arguments = parser.parse_args()
     if not shutil.which("dpkg-query"):
         raise SystemExit("dpkg-query is missing: packages are made on Debian, "
@@ -185,9 +188,12 @@ def main():
     for word in arguments.files:
         name, _, source = word.partition("=")
         tree.add(name, source)
+    for source in arguments.python:
+        tree.add(f"{PYTHON}/{os.path.basename(source)}", source)
     tree.add_headers(arguments.headers)
     contents = tree.add_libraries("bin/kymo",
-                                  f"{LIBRARIES}/libkymo.so.{tree.version}")
+                                  f"{LIBRARIES}/libkymo.so.{tree.version}",
+                                  f"{LIBRARIES}/libkymo_python.so")
     tree.add_linker_script()
     contents += [("linked", package) for package in sorted(arguments.static)]
     tree.add_licences(contents)

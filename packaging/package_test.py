@@ -247,10 +247,11 @@ class OtherFormatsTest(PackageTest):
                 f"kymo-{VERSION}.data/scripts/kymo").external_attr >> 16
         self.assertEqual(mode, 0o100755)
         for name, data in self.tree(FOLDERS["tree"]).items():
-            place = name.replace("bin/", "scripts/", 1)
-            if place == name:
-                place = "data/" + name
-            self.assertEqual(files[f"kymo-{VERSION}.data/{place}"], data)
+            place = (f"kymo-{VERSION}.data/data/{name}"
+                     .replace("data/bin/", "scripts/")
+                     .replace(f"kymo-{VERSION}.data/data/lib/kymo/python/", ""))
+            self.assertEqual(files[place], data)
+        self.assertIn("kymo/__init__.py", files)
         info = f"kymo-{VERSION}.dist-info"
         rows = list(csv.reader(io.StringIO(files[f"{info}/RECORD"].decode())))
         self.assertEqual([row[0] for row in rows], list(files))

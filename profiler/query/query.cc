@@ -191,7 +191,8 @@ absl::Status TraceQueries::Engine::TooMuchMemory() const {
 }
 
 bool TraceQueries::Engine::CheckLimits() {
-  if (is_cancelled_.load()) {
+  if (is_cancelled_.load() ||
+      (limits_.is_cancelled != nullptr && limits_.is_cancelled())) {
     over_limit_ = absl::CancelledError("the query was cancelled");
   } else if (limits_.max_time_ns > 0 && Clock::now() > deadline_) {
     over_limit_ = absl::DeadlineExceededError(absl::StrCat(

@@ -35,6 +35,9 @@ class DataTable {
   // REQUIRES: a value per name.
   void AddRow(std::vector<DataValue> row) { rows_.push_back(std::move(row)); }
 
+  const std::vector<std::string>& names() const { return names_; }
+  const std::vector<std::vector<DataValue>>& rows() const { return rows_; }
+
   std::string Csv() const;
   void WriteJson(json::JsonWriter& json) const;
 

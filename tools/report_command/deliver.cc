@@ -27,16 +27,6 @@
 namespace kymo::tools {
 namespace {
 
-report::TableOptions TableFor(const TraceRows& rows,
-                              const ReportCommand& command) {
-  report::TableOptions table = OptionsFor(rows, command.table);
-  if (table.sort_by == "auto") {
-    table.sort_by = rows.use_device.empty() ? "self_cpu_time_total"
-                                            : "self_device_time_total";
-  }
-  return table;
-}
-
 void AppendSection(const std::string& section, std::string& text) {
   if (!text.empty() && !section.empty()) text += '\n';
   text += section;
@@ -71,7 +61,7 @@ absl::StatusOr<std::string> PlainTables(const model::Trace& trace,
                                         const TraceRows& rows,
                                         const report::SampleTable& samples,
                                         const ReportCommand& command) {
-  const report::TableOptions table = TableFor(rows, command);
+  const report::TableOptions table = OptionsFor(rows, command.table);
   KYMO_ASSIGN_OR_RETURN(std::string text,
                         report::FormatTable(rows.rows, table));
   for (const std::string& note : rows.notes) {
@@ -210,7 +200,7 @@ absl::StatusOr<std::string> TablesText(const LoadedTrace& loaded,
     MakeVisible(samples);
     return PlainTables(loaded.trace, rows, samples, command);
   }
-  const report::TableOptions table = TableFor(rows, command);
+  const report::TableOptions table = OptionsFor(rows, command.table);
   KYMO_ASSIGN_OR_RETURN(const DataTable data, RowData(rows, table));
   KYMO_ASSIGN_OR_RETURN(const DataTable functions,
                         SampleData(samples, SampleOptions(table)));
@@ -283,7 +273,7 @@ absl::StatusOr<RunAmounts> AmountsOfRun(const model::Trace& trace,
   RunAmounts amounts;
   KYMO_ASSIGN_OR_RETURN(const TraceRows rows,
                         RowsOf(trace, command.rows, command.filter));
-  AddRanges(rows.rows, TableFor(rows, command).sort_by, amounts);
+  AddRanges(rows.rows, OptionsFor(rows, command.table).sort_by, amounts);
   std::vector<uint8_t> counted;
   if (!command.filter.empty()) {
     KYMO_ASSIGN_OR_RETURN(counted, ChooseEvents(trace, command.filter));

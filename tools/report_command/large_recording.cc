@@ -70,8 +70,7 @@ absl::StatusOr<std::string> TableOf(const WindowSums& sums,
                                     const ReportCommand& command) {
   TraceRows rows;
   rows.rows = report::TableRows(sums.Averages());
-  report::TableOptions table = OptionsFor(rows, command.table);
-  if (table.sort_by == "auto") table.sort_by = "self_cpu_time_total";
+  const report::TableOptions table = OptionsFor(rows, command.table);
   if (command.format == TextFormat::kText) {
     for (report::TableRow& row : rows.rows) row.key = VisibleText(row.key);
     return report::FormatTable(rows.rows, table);

@@ -116,6 +116,10 @@ report::TableOptions OptionsFor(const TraceRows& rows,
   table.profile_memory = rows.profile_memory;
   table.with_flops = rows.with_flops;
   table.use_device = rows.use_device;
+  if (table.sort_by == "auto") {
+    table.sort_by = rows.use_device.empty() ? "self_cpu_time_total"
+                                            : "self_device_time_total";
+  }
   return table;
 }
 

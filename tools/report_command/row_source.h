@@ -50,7 +50,8 @@ absl::StatusOr<TraceRows> RowsOf(const model::Trace& trace,
                                  const RowOptions& options,
                                  const EventFilter& filter);
 
-// `table` as `rows` need it.
+// `table` as `rows` need it; sort_by "auto" is by what a device did, if one
+// worked.
 report::TableOptions OptionsFor(const TraceRows& rows,
                                 report::TableOptions table);
 

@@ -1,0 +1,17 @@
+"""The command: python3 -m kymo report trace.json"""
+
+import os
+import sys
+
+from kymo import _library
+
+
+def main():
+    program = os.path.join(_library.FOLDER, "../../bin/kymo")
+    if not os.path.exists(program):
+        sys.exit(f"there is no {os.path.normpath(program)}; install the whole "
+                 "package again")
+    os.execv(program, ["kymo", *sys.argv[1:]])
+
+
+main()
