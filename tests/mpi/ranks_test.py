@@ -193,6 +193,29 @@ class RanksTest:
 class OpenMpiTest(RanksTest, unittest.TestCase):
     mpi = "openmpi"
 
+    def test_averages_of_all_ranks_and_the_traces_of_some(self):
+        out = self.folder / "kept"
+        run("mpirun.openmpi", "-n", 5, PROFILE, "--ranks", "--keep_ranks=2",
+            "--activities=cpu,mpi", f"--output_dir={out}", self.program,
+            STEPS, 1)
+        averages = json.loads((out / "job_averages.json").read_text())
+        self.assertEqual([rank["rank"] for rank in averages["ranks"]],
+                         list(range(5)))
+        reduction, = [name for name in averages["averages"]
+                      if name["name"] == "MPI_Allreduce"]
+        self.assertEqual(reduction["calls"]["count"], 5 * STEPS)
+        self.assertEqual(reduction["totals_of_ranks"]["count"], 5)
+        # Rank 1 sleeps before each reduction, where the others wait for it.
+        self.assertGreater(reduction["totals_of_ranks"]["most_ns"],
+                           STEPS * LATE_NS * 0.9)
+        by_work = sorted(averages["ranks"], key=lambda rank: rank["work_ns"])
+        kept = {by_work[0]["rank"], by_work[-1]["rank"]}
+        for rank in range(5):
+            self.assertEqual((out / f"rank-{rank}").exists(), rank in kept)
+        self.assertEqual({row["rank"] for row in
+                          self.rows("ranks", out / "trace.json")}, kept)
+        self.assertIn("Averages of 5 ranks", (out / "ranks.txt").read_text())
+
     def test_an_offset_of_a_clock_is_found(self):
         """Each rank has a clock of its own, 100 s from the next one."""
         if os.geteuid() != 0:
@@ -224,10 +247,11 @@ class PlainRanksTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def start(self, rank, size, out, before=(), **variables):
+    def start(self, rank, size, out, before=(), flags=(), seconds=0.1,
+              **variables):
         return subprocess.Popen(
-            [*before, str(PROFILE), "--ranks", "--activities=cpu",
-             f"--output_dir={out}", "sleep", "0.1"],
+            [*before, str(PROFILE), "--ranks", "--activities=cpu", *flags,
+             f"--output_dir={out}", "sleep", str(seconds)],
             env=dict(ENVIRONMENT, RANK=str(rank), WORLD_SIZE=str(size),
                      **variables),
             encoding="utf-8", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -289,6 +313,16 @@ class PlainRanksTest(unittest.TestCase):
         rows = self.rows(self.folder / "0")
         self.assertEqual([row["rank"] for row in rows], [0, 1])
         self.assertGreater(rows[1]["clock_bound_ns"], 0)
+        # Rank 0 asks for the traces that it keeps alone.
+        self.end(*[
+            self.start(rank, 3, self.folder / f"k{rank}", flags=[
+                "--keep_ranks=2"], seconds=[0.1, 1, 0.5][rank], **network)
+            for rank in range(3)])
+        self.assertEqual([row["rank"] for row in self.rows(self.folder / "k0")],
+                         [0, 1])
+        self.assertFalse((self.folder / "k0/rank-2").exists())
+        averages = json.loads((self.folder / "k0/job_averages.json").read_text())
+        self.assertEqual(len(averages["ranks"]), 3)
         # Each has its own, and nothing of the meeting is left.
         self.assertTrue((self.folder / "1/rank-1/trace.json").exists())
         self.assertEqual(list(self.folder.glob("*/.kymo-job*")), [])

@@ -1,3 +1,4 @@
+// Long, because the command's own flags stand in one list.
 #include "tools/profile_command/options.h"
 
 #include <signal.h>
@@ -36,6 +37,7 @@ struct Flags : SharedFlags {
   bool group_by_input_shape = false;
   int group_by_stack_n = 0;
   bool ranks = false;
+  int keep_ranks = 0;
   bool strict = false;
   ColorUse color = ColorUse::kAuto;
   std::string flight_recorder;
@@ -152,6 +154,14 @@ std::vector<Setting<Flags>> OwnSettings() {
                   "(docs/ranks.md). All ranks must have the flag.",
        .topic = "run",
        .is_common = true},
+      {.name = "keep_ranks",
+       .value = setting::Integer(&F::keep_ranks, 0, 1 << 20),
+       .purpose = "With --ranks, for jobs of many ranks: the averages of all "
+                  "ranks are added up in the job, and rank 0 reads and keeps "
+                  "the traces of N ranks only: the slowest, the fastest, the "
+                  "one in the middle, and so on. 0: of all.",
+       .hint = "N",
+       .topic = "run"},
       {.name = "strict",
        .value = setting::Switch(&F::strict),
        .purpose = "Exit with status 3 if the target succeeded but anything was "
@@ -331,6 +341,7 @@ void SetCommand(const Flags& flags, ProfileCommand& command) {
   command.max_size = flags.max_size;
   command.max_file_bytes = flags.max_file_mib << 20;
   command.ranks = flags.ranks;
+  command.keep_ranks = flags.keep_ranks;
   command.strict = flags.strict;
   command.quiet = flags.quiet;
   command.list = flags.list;
@@ -379,6 +390,9 @@ absl::StatusOr<ProfileCommand> ParseCommand(
   if (command.view &&
       std::ranges::count(command.exporters, kPageExporter) == 0) {
     command.exporters.emplace_back(kPageExporter);
+  }
+  if (command.keep_ranks > 0 && !command.ranks) {
+    return absl::InvalidArgumentError("--keep_ranks needs --ranks");
   }
   // The whole job's answer is made of the ranks' timelines.
   if (command.ranks &&

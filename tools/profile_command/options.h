@@ -60,7 +60,8 @@ struct ProfileCommand {
   bool view = false;
   uint64_t max_size = 0;       // of all files, in bytes; 0: any number
   int64_t max_file_bytes = 0;  // of a timeline; 0: any number
-  bool ranks = false;  // this is one rank of a job
+  bool ranks = false;          // this is one rank of a job
+  int keep_ranks = 0;          // whose traces are kept; 0: all
   bool strict = false;
   bool quiet = false;
   bool flight_recorder = false;

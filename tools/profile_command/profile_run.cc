@@ -117,8 +117,14 @@ class ProfileRun {
          .metadata = RunMetadata(
              command_, ShownDevice(backends_, recording_->backends())),
          .summer = *summer_,
-         .may_be_strict = target_succeeded},
+         .may_be_strict = target_succeeded,
+         .on_trace =
+             [this](const model::Trace& trace) {
+               if (job_) job_->AddSums(trace);
+             }},
         command_, exporters_, *out_);
+    // Rank 0 may remove it.
+    if (job_) out_.reset();
     const int job_status = job_ ? job_->Finish() : 0;
     if (target_succeeded && status != 0) return status;
     if (target_succeeded && job_status != 0) return job_status;

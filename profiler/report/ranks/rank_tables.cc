@@ -1,5 +1,6 @@
 #include "profiler/report/ranks/rank_tables.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -103,6 +104,44 @@ ValueTable CollectiveTable(const model::Trace& trace) {
         {sum.name, sum.comm, sum.ranks, sum.operations, sum.incomplete,
          sum.total_ns, sum.waiting_ns, ShareOf(sum.waiting_ns, sum.total_ns),
          sum.transfer_ns(), late_rank, sum.late_ns, sum.late_operations});
+  }
+  return table;
+}
+
+ValueTable JobTable(const analysis::RankSums& sums) {
+  ValueTable table{.columns = {{"name", "Name", Unit::kText},
+                               {"ranks", "Ranks", Unit::kCount},
+                               {"calls", "# of Calls", Unit::kCount},
+                               {"total_ns", "Total", Unit::kNs},
+                               {"mean_ns", "Mean of ranks", Unit::kNs},
+                               {"deviation_ns", "Deviation", Unit::kNs},
+                               {"most_ns", "Most", Unit::kNs},
+                               {"most_rank", "In rank", Unit::kCount},
+                               {"least_ns", "Least", Unit::kNs},
+                               {"least_rank", "In rank", Unit::kCount},
+                               {"call_mean_ns", "Call mean", Unit::kNs},
+                               {"call_p50_ns", "Call p50", Unit::kNs},
+                               {"call_p99_ns", "Call p99", Unit::kNs},
+                               {"call_most_ns", "Call most", Unit::kNs},
+                               {"call_most_rank", "In rank", Unit::kCount}},
+                   .rows = {}};
+  using Named = std::pair<const std::string, analysis::NameSums>;
+  std::vector<const Named*> by_time;
+  for (const Named& named : sums.names()) by_time.push_back(&named);
+  std::stable_sort(by_time.begin(), by_time.end(),
+                   [](const Named* a, const Named* b) {
+                     return a->second.totals.sum_ns > b->second.totals.sum_ns;
+                   });
+  for (const Named* const named : by_time) {
+    const analysis::RankNumbers& totals = named->second.totals;
+    const analysis::RankNumbers& calls = named->second.calls;
+    table.rows.push_back(
+        {named->first, totals.count, calls.count, totals.sum_ns,
+         static_cast<int64_t>(totals.mean_ns()),
+         static_cast<int64_t>(totals.deviation_ns()), totals.most_ns,
+         totals.most_rank, totals.least_ns, totals.least_rank,
+         static_cast<int64_t>(calls.mean_ns()), named->second.QuantileNs(0.5),
+         named->second.QuantileNs(0.99), calls.most_ns, calls.most_rank});
   }
   return table;
 }

@@ -2,10 +2,11 @@
 //
 //   const ValueTable table = RankTable(trace);
 //
-// All are empty if the trace has no ranks (profiler/analysis/ranks).
+// Tables of a trace are empty if it has no ranks (profiler/analysis/ranks).
 #ifndef KYMO_PROFILER_REPORT_RANKS_RANK_TABLES_H_
 #define KYMO_PROFILER_REPORT_RANKS_RANK_TABLES_H_
 
+#include "profiler/analysis/ranks/rank_sums.h"
 #include "profiler/model/trace.h"
 #include "profiler/report/value_table.h"
 
@@ -23,6 +24,10 @@ ValueTable CollectiveTable(const model::Trace& trace);
 
 // A row for each pair of ranks: messages, bytes, and who waited for whom.
 ValueTable MessageTable(const model::Trace& trace);
+
+// A row for each name of ranges, of all ranks of a job: calls and their times,
+// the mean of the ranks' totals, and in which ranks it took least and most.
+ValueTable JobTable(const analysis::RankSums& sums);
 
 }  // namespace kymo::report
 

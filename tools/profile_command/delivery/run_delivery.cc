@@ -73,6 +73,7 @@ class Delivery {
       lacks.emplace_back("there is no trace");
       return lacks;
     }
+    if (run_.on_trace) run_.on_trace(*trace);
     ledger_ = report::LedgerText(trace->ledger());
     progress.Show("summing up");
     const analysis::WindowSums* const sums = SumsBeyond(*trace, lacks);

@@ -8,11 +8,13 @@
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_DELIVERY_RUN_DELIVERY_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_DELIVERY_RUN_DELIVERY_H_
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "profiler/model/trace.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/session/recording.h"
 #include "tools/command_line/run_folder.h"
@@ -32,6 +34,8 @@ struct StoppedRun {
   std::vector<std::pair<std::string, std::string>> metadata;
   LiveSummer& summer;
   bool may_be_strict = true;  // --strict counts
+  // Empty, or gets the trace, if it fits into memory.
+  std::function<void(const model::Trace&)> on_trace;
 };
 
 // Analyses the recording, writes its files and shows them. The result is an

@@ -52,6 +52,10 @@ char ReadOrder(int orders) {
     signal(number, SIG_IGN);
   }
   CloseAllBut(orders);
+  // From now on a signal to the command's group does not come here.
+  if (send(orders, &kWork, 1, MSG_NOSIGNAL) != 1) {
+    // The command is gone already.
+  }
   begin();
   const char order = ReadOrder(orders);
   if (order == kLeave) _exit(0);
@@ -79,6 +83,9 @@ absl::StatusOr<AnswerProcess> AnswerProcess::Fork(
         errno, "could not start the process that writes the job's answer");
   }
   if (pid == 0) RunHelper(reads.get(), log_path, begin, work);
+  // If it has died, it will have no answer.
+  reads = OwnedDescriptor();
+  ReadOrder(writes.get());
   return AnswerProcess(pid, std::move(writes));
 }
 

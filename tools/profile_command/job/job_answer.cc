@@ -2,10 +2,13 @@
 
 #include <stdio.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -15,6 +18,7 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/report/ranks/rank_tables.h"
 #include "profiler/report/value_table.h"
+#include "profiler/text/json_writer.h"
 #include "profiler/text/visible_text.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/say.h"
@@ -118,6 +122,87 @@ void SayUnknownClocks(const LoadedTrace& loaded) {
                 : absl::StrCat(first, " (the same holds for ", more, " more)"));
 }
 
+std::string SumsText(const analysis::RankSums& sums, int row_limit) {
+  const std::string title =
+      absl::StrCat("Averages of ", sums.ranks().size(), " ranks");
+  return Titled(title.c_str(), report::JobTable(sums), row_limit);
+}
+
+void WriteNumbers(const analysis::RankNumbers& numbers,
+                  json::JsonWriter& json) {
+  json.BeginObject();
+  json.Member("count", numbers.count);
+  json.Member("sum_ns", numbers.sum_ns);
+  json.Key("deviation_ns");
+  json.Double(numbers.deviation_ns());
+  json.Member("least_ns", numbers.least_ns);
+  json.Member("least_rank", numbers.least_rank);
+  json.Member("most_ns", numbers.most_ns);
+  json.Member("most_rank", numbers.most_rank);
+  json.EndObject();
+}
+
+std::string SumsJson(const analysis::RankSums& sums) {
+  std::string text;
+  json::JsonWriter json(text);
+  json.BeginObject();
+  json.Key("ranks");
+  json.BeginArray();
+  for (const analysis::RankWork& rank : sums.ranks()) {
+    json.BeginObject();
+    json.Member("rank", rank.rank);
+    json.Member("work_ns", rank.work_ns);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("averages");
+  json.BeginArray();
+  for (const auto& [name, of] : sums.names()) {
+    json.BeginObject();
+    json.Member("name", name);
+    json.Key("calls");
+    WriteNumbers(of.calls, json);
+    json.Key("totals_of_ranks");
+    WriteNumbers(of.totals, json);
+    // [longest duration, calls] of each bucket that has any.
+    json.Key("call_histogram");
+    json.BeginArray();
+    for (const auto& [bucket, count] : of.histogram) {
+      json.BeginArray();
+      json.Int(analysis::DurationBucketEnd(bucket));
+      json.Int(count);
+      json.EndArray();
+    }
+    json.EndArray();
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return text + "\n";
+}
+
+// Keeps so many. If no averages came, all that is there.
+void KeepTraces(const JobFolder& job, const analysis::RankSums& sums, int count,
+                const RankChoice& choice, JobFiles& files) {
+  std::vector<int64_t> wanted = sums.MostInteresting(count);
+  if (wanted.empty()) {
+    for (int64_t rank = 0; rank < job.rank().size; ++rank) {
+      wanted.push_back(rank);
+    }
+  }
+  const std::vector<int64_t> kept = choice.keep(wanted);
+  files.traces.clear();
+  for (const int64_t rank : wanted) {
+    std::string trace = job.TraceOf(rank);
+    if (!trace.empty() && std::ranges::count(kept, rank) > 0) {
+      files.traces.push_back(std::move(trace));
+    } else if (std::ranges::count(files.missing, rank, &MissingRank::rank) ==
+               0) {
+      files.missing.push_back({rank, MissingReason::kLost});
+    }
+  }
+}
+
 // Waits, and says after a while whom for: a launcher that kills the job in the
 // meantime also ends the wait.
 JobFiles Wait(const JobFolder& job, const WaitLimits& limits,
@@ -143,9 +228,15 @@ JobFiles Wait(const JobFolder& job, const WaitLimits& limits,
 
 absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
                         const ExporterRegistry& exporters,
-                        const WaitLimits& limits) {
+                        const WaitLimits& limits, const RankChoice* choice) {
   ProgressLine progress(!command.quiet);
-  const JobFiles files = Wait(job, limits, progress);
+  JobFiles files = Wait(job, limits, progress);
+  std::optional<analysis::RankSums> sums;
+  if (choice != nullptr) {
+    sums = choice->take_sums();
+    progress.Show("waiting for the traces of the ranks that are kept");
+    KeepTraces(job, *sums, command.keep_ranks, *choice, files);
+  }
   progress.Clear();
   const std::vector<std::string> missing = AboutMissing(files);
   for (const std::string& line : missing) Say(line);
@@ -171,12 +262,18 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   absl::Status status = WriteFiles(loaded.trace, tables.text, command,
                                    exporters, *out, progress, notes);
   std::string about = RanksText(loaded.trace, -1);
+  if (sums) {
+    status.Update(WriteText(SumsJson(*sums), "job_averages.json", *out));
+    about = SumsText(*sums, -1) + about;
+  }
   for (const std::string& line : missing) absl::StrAppend(&about, line, "\n");
   status.Update(WriteText(about, "ranks.txt", *out));
   progress.Clear();
   for (const std::string& notice : notes.notices) Say(notice);
   out->Finish();
   if (!command.quiet) {
+    if (sums)
+      fputs(VisibleLines(SumsText(*sums, kRowsOnScreen)).c_str(), stderr);
     fputs(VisibleLines(RanksText(loaded.trace, kRowsOnScreen)).c_str(), stderr);
     Say("wrote " + ShownPath(job.path()));
   }

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -30,6 +31,7 @@ namespace fs = std::filesystem;
 constexpr auto kLook = std::chrono::milliseconds(20);
 // For rank 0, which may begin later.
 constexpr auto kTokenWait = std::chrono::seconds(10);
+constexpr auto kFolderWait = std::chrono::seconds(2);
 
 // A job's name as a part of a file name.
 std::string AsFileName(std::string_view job) {
@@ -205,6 +207,22 @@ absl::Status JobFolder::Open() {
   return WriteText(TokenPath(), token_);
 }
 
+void JobFolder::RemoveTrace(int64_t rank) const {
+  const std::string path = RankPath(rank);
+  // Its command ends at this moment, and has the folder until then.
+  const auto end = std::chrono::steady_clock::now() + kFolderWait;
+  for (;;) {
+    const absl::StatusOr<std::unique_ptr<RunFolder>> taken =
+        RunFolder::Take(path);
+    if (taken.ok() && (*taken)->RemoveOld().ok()) break;
+    if (std::chrono::steady_clock::now() >= end) return;
+    std::this_thread::sleep_for(kLook);
+  }
+  std::error_code error;
+  fs::remove(path + "/.kymo-files", error);
+  fs::remove(path, error);  // if nothing of somebody else is there
+}
+
 void JobFolder::Close() const {
   if (ReadText(TokenPath()) != token_) return;
   RemoveFiles(meeting_);
@@ -283,6 +301,7 @@ JobFiles JobFolder::WaitForRanks(
   JobFiles files;
   for (int64_t rank = 0; rank < rank_.size; ++rank) {
     std::string trace = ranks[rank].HasTrace() ? TraceOf(rank) : std::string();
+    if (limits.traces_follow && ranks[rank].HasTrace()) continue;
     if (trace.empty()) {
       files.missing.push_back({rank, ranks[rank].Reason()});
     } else {

@@ -62,6 +62,9 @@ struct WaitLimits {
   std::chrono::milliseconds unseen = std::chrono::seconds(5);
   // For a rank whose command lives no more.
   std::chrono::milliseconds silent = std::chrono::seconds(15);
+  // Traces come later, or not at all: whoever says that there is one is not
+  // missing.
+  bool traces_follow = false;
 };
 
 class JobFolder {
@@ -102,6 +105,9 @@ class JobFolder {
   JobFiles WaitForRanks(const WaitLimits& limits = {},
                         const std::function<void(const std::vector<int64_t>&)>&
                             on_wait = nullptr) const;
+
+  // Rank 0: removes what this rank's run has left in its folder.
+  void RemoveTrace(int64_t rank) const;
 
   // Rank 0: the answer is written. Removes what the ranks met by.
   void Close() const;

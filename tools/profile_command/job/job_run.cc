@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -18,6 +19,19 @@
 
 namespace kymo::tools {
 namespace {
+
+// A rank that says nothing for so long, while rank 0 waits for its trace, is
+// gone.
+constexpr auto kSilent = std::chrono::seconds(15);
+
+// Where the process is that this one has forked.
+MeetingPlace PlaceOfThis(const NetworkPlace& network) {
+  MeetingPlace place = {.token = network.place.token};
+  for (const uint16_t port : network.ports) {
+    place.endpoints.push_back({.host = "127.0.0.1", .port = port});
+  }
+  return place;
+}
 
 std::string HostName() {
   char host[256] = "";
@@ -78,7 +92,7 @@ absl::Status JobRun::StartAnswer() {
 }
 
 void JobRun::StartServer() {
-  if (!MeasuresClocks() || folder_.rank().size == 1) return;
+  if (!MeasuresClocks() && !keeps_some()) return;
   RankServer::Options options = {.size = folder_.rank().size};
   if (network_) {
     options.token = network_->place.token;
@@ -90,10 +104,22 @@ void JobRun::StartServer() {
   absl::StatusOr<std::unique_ptr<RankServer>> server = RankServer::Start(
       options,
       {.folder = [this](int64_t rank) { return folder_.RankPath(rank); },
-       .alive = [this](int64_t rank,
-                       int64_t number) { folder_.SayAlive(rank, number); },
+       .alive =
+           [this](int64_t rank, int64_t number) {
+             folder_.SayAlive(rank, number);
+             const std::lock_guard<std::mutex> held(mutex_);
+             signs_[rank] = In(kSilent);
+           },
        .done = [this](int64_t rank,
-                      bool has_trace) { folder_.SayDone(rank, has_trace); }});
+                      bool has_trace) { folder_.SayDone(rank, has_trace); },
+       .sums =
+           [this](const std::string& bytes) { return sums_box_.Add(bytes); },
+       .trace =
+           [this](int64_t rank) {
+             const std::lock_guard<std::mutex> held(mutex_);
+             arrived_.insert(rank);
+             changed_.notify_all();
+           }});
   absl::Status status = server.status();
   if (server.ok()) {
     server_ = *std::move(server);
@@ -118,18 +144,86 @@ int JobRun::WriteAnswer(bool is_orphan) {
   WaitLimits limits;
   // The other commands are killed at the same time.
   if (is_orphan) limits.silent = std::chrono::seconds(5);
-  const absl::Status status = DeliverJob(folder_, whole, exporters_, limits);
+  const RankChoice choice = {
+      // Whoever has ended has sent them before.
+      .take_sums = [this] { return sums_box_.Take(0, {}); },
+      .keep =
+          [this](const std::vector<int64_t>& ranks) {
+            return KeepTraces(ranks);
+          }};
+  limits.traces_follow = keeps_some() && network_;
+  const absl::Status status = DeliverJob(folder_, whole, exporters_, limits,
+                                         keeps_some() ? &choice : nullptr);
   server_.reset();
   folder_.Close();
   return status.ok() ? 0 : Fail(status, kExitFailed);
+}
+
+std::vector<int64_t> JobRun::KeepTraces(const std::vector<int64_t>& ranks) {
+  if (network_) return AwaitTraces(ranks);
+  for (int64_t rank = 0; rank < folder_.rank().size; ++rank) {
+    if (std::ranges::count(ranks, rank) == 0) folder_.RemoveTrace(rank);
+  }
+  return ranks;
+}
+
+std::vector<int64_t> JobRun::AwaitTraces(const std::vector<int64_t>& ranks) {
+  if (server_ == nullptr) return {0};
+  server_->Decide(ranks);
+  std::vector<int64_t> here;
+  std::unique_lock<std::mutex> held(mutex_);
+  for (const int64_t rank : ranks) {
+    Deadline& lives_until = signs_[rank];
+    lives_until = std::max(lives_until, In(kSilent));
+    while (rank != 0 && !arrived_.contains(rank) && In({}) < lives_until) {
+      changed_.wait_until(held, lives_until);
+    }
+    if (rank == 0 || arrived_.contains(rank)) here.push_back(rank);
+  }
+  return here;
+}
+
+void JobRun::AddSums(const model::Trace& trace) {
+  if (!keeps_some()) return;
+  sums_ = analysis::RankSums::Of(trace, folder_.rank().rank);
+}
+
+void JobRun::SendSums() {
+  const int64_t rank = folder_.rank().rank;
+  analysis::RankSums sums;
+  if (sums_) sums = *std::exchange(sums_, std::nullopt);
+  absl::Status status;
+  if (rank == 0) {
+    // The process that writes the answer has the other ranks'.
+    RankLink::Options options = {
+        .rank = 0, .find = [this] {
+          return network_ ? std::optional(PlaceOfThis(*network_))
+                          : ReadMeetingPlace(folder_.MeetingPath());
+        }};
+    status = RankLink(std::move(options)).SendSums(sums.Serialize());
+  } else if (link_) {
+    status = link_->SendSums(tree_->Collect(std::move(sums)).Serialize());
+  }
+  if (status.ok()) return;
+  Say(absl::StrCat("rank ", rank, ": the job's averages lack this rank: ",
+                   std::string(status.message())));
 }
 
 void JobRun::Start(pid_t pid) {
   pid_ = pid;
   // These have threads, so they begin after the fork of the program.
   presence_.emplace(folder_.PresencePath());
-  if (folder_.rank().rank == 0 || !MeasuresClocks()) return;
-  RankLink::Options options = {.rank = folder_.rank().rank};
+  const JobRank& rank = folder_.rank();
+  if (rank.rank == 0 || (!MeasuresClocks() && !keeps_some())) return;
+  RankLink::Options options = {.rank = rank.rank};
+  if (keeps_some()) {
+    tree_.emplace(RankTree::Options{.rank = rank.rank,
+                                    .size = rank.size,
+                                    .is_local = rank.local_size == rank.size});
+    options.listen = [this](const std::string& token) {
+      return tree_->Listen(token);
+    };
+  }
   if (network_) {
     options.find = [place = network_->place] { return place; };
     options.keeps_connection = true;
@@ -164,12 +258,7 @@ void JobRun::SayDone(bool has_trace) {
   is_told_ = true;
   if (!SendsTrace()) return folder_.SayDone(folder_.rank().rank, has_trace);
   if (!link_) return;  // the program never started
-  absl::Status status;
-  if (has_trace) {
-    const std::string trace = folder_.TraceOf(folder_.rank().rank);
-    if (!trace.empty()) status = link_->SendTrace(trace);
-  }
-  if (status.ok()) status = link_->SayDone(has_trace);
+  const absl::Status status = SendResults(has_trace);
   presence_.reset();
   folder_.Leave();
   if (status.ok()) return;
@@ -179,7 +268,22 @@ void JobRun::SayDone(bool has_trace) {
                    ShownPath(RankPath())));
 }
 
+// With --keep_ranks, rank 0 can tell which traces it wants when all have ended.
+absl::Status JobRun::SendResults(bool has_trace) {
+  const std::string trace = folder_.TraceOf(folder_.rank().rank);
+  has_trace &= !trace.empty();
+  if (!keeps_some()) {
+    if (has_trace) KYMO_RETURN_IF_ERROR(link_->SendTrace(trace));
+    return link_->SayDone(has_trace);
+  }
+  KYMO_RETURN_IF_ERROR(link_->SayDone(has_trace));
+  if (!has_trace) return absl::OkStatus();
+  KYMO_ASSIGN_OR_RETURN(const bool is_wanted, link_->IsTraceWanted());
+  return is_wanted ? link_->SendTrace(trace) : absl::OkStatus();
+}
+
 int JobRun::Finish() {
+  if (keeps_some()) SendSums();
   SayDone(true);
   return answer_ ? answer_->Finish() : 0;
 }

@@ -19,20 +19,30 @@
 
 #include <sys/types.h>
 
+#include <condition_variable>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "profiler/analysis/ranks/rank_sums.h"
+#include "profiler/model/trace.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/session/recording.h"
 #include "tools/profile_command/job/answer_process.h"
 #include "tools/profile_command/job/job_folder.h"
+#include "tools/profile_command/job/job_socket.h"
 #include "tools/profile_command/job/rank_link.h"
 #include "tools/profile_command/job/rank_meeting_place.h"
 #include "tools/profile_command/job/rank_presence.h"
 #include "tools/profile_command/job/rank_server.h"
+#include "tools/profile_command/job/rank_tree.h"
 #include "tools/profile_command/options.h"
 
 namespace kymo::tools {
@@ -54,6 +64,8 @@ class JobRun {
   void Start(pid_t pid);
   // The recording has stopped.
   void AddClocks(Recording& recording);
+  // With --keep_ranks: takes this rank's averages.
+  void AddSums(const model::Trace& trace);
   int Finish();
 
  private:
@@ -63,6 +75,13 @@ class JobRun {
   absl::Status StartAnswer();
   void StartServer();
   int WriteAnswer(bool is_orphan);
+  std::vector<int64_t> KeepTraces(const std::vector<int64_t>& ranks);
+  // Those that come over the network.
+  std::vector<int64_t> AwaitTraces(const std::vector<int64_t>& ranks);
+  // Adds those of other ranks, and sends them on to rank 0.
+  void SendSums();
+  absl::Status SendResults(bool has_trace);
+  bool keeps_some() const { return command_.keep_ranks > 0; }
   bool MeasuresClocks() const;
   bool SendsTrace() const;
   // Says what went wrong on the way to rank 0.
@@ -74,9 +93,17 @@ class JobRun {
   const JobFolder folder_;
   const std::optional<NetworkPlace> network_;  // they share no folder
   std::unique_ptr<RankServer> server_;         // in the answer's process
-  std::optional<AnswerProcess> answer_;        // of rank 0
+  SumsBox sums_box_;                           // likewise, and these
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<int64_t, Deadline>
+      signs_;                  // guarded by mutex_: until when they live
+  std::set<int64_t> arrived_;  // guarded by mutex_: traces
+  std::optional<AnswerProcess> answer_;  // of rank 0
   std::optional<RankPresence> presence_;
+  std::optional<RankTree> tree_;  // with --keep_ranks, of the others
   std::optional<RankLink> link_;  // of the others
+  std::optional<analysis::RankSums> sums_;
   pid_t pid_ = 0;
   bool is_told_ = false;
 };

@@ -178,6 +178,21 @@ std::vector<std::string> OwnAddresses(bool is_local) {
   return addresses;
 }
 
+std::string PeerAddress(int socket) {
+  sockaddr_storage address = {};
+  socklen_t size = sizeof(address);
+  char host[NI_MAXHOST] = "";
+  if (getpeername(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0 ||
+      getnameinfo(reinterpret_cast<sockaddr*>(&address), size, host,
+                  sizeof(host), nullptr, 0, NI_NUMERICHOST) != 0) {
+    return "";
+  }
+  std::string text = host;
+  // An address of IPv4 on a socket of IPv6.
+  if (text.starts_with("::ffff:")) text.erase(0, 7);
+  return text.starts_with("127.") || text == "::1" ? "" : text;
+}
+
 bool WaitReadable(int socket, Deadline deadline) {
   return WaitFor(socket, POLLIN, deadline);
 }

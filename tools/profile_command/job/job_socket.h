@@ -48,6 +48,9 @@ OwnedDescriptor AcceptFrom(int listener);
 // last.
 std::vector<std::string> OwnAddresses(bool is_local);
 
+// The address at the other end; empty: it is this machine.
+std::string PeerAddress(int socket);
+
 // Whether the socket can be read from before the deadline.
 bool WaitReadable(int socket, Deadline deadline);
 

@@ -16,6 +16,7 @@
 #include "profiler/base/status_macros.h"
 #include "tools/profile_command/job/job_secret.h"
 #include "tools/profile_command/job/rank_protocol.h"
+#include "tools/profile_command/job/rank_tree.h"
 
 namespace kymo::tools {
 namespace {
@@ -94,12 +95,21 @@ void RankLink::SayAlive() {
   }
 }
 
-absl::StatusOr<OwnedDescriptor> RankLink::Connect() const {
+absl::StatusOr<OwnedDescriptor> RankLink::Connect() {
   const std::optional<MeetingPlace> place = options_.find();
   if (!place) return absl::NotFoundError("rank 0 has not come");
   absl::Status status = absl::NotFoundError("rank 0 has no address");
   for (const Endpoint& endpoint : place->endpoints) {
     absl::StatusOr<OwnedDescriptor> socket = Meet(*place, endpoint);
+    if (socket.ok()) {
+      rank_zero_host_ = endpoint.host;
+      const uint16_t port = options_.listen ? options_.listen(place->token) : 0;
+      const Ask ask = {.what = AskFor::kListens, .number = port};
+      if (port != 0 &&
+          !SendAll(socket->get(), &ask, sizeof(ask), In(kConnectLimit))) {
+        return Gone();
+      }
+    }
     if (socket.ok() || is_stopped_) return socket;
     status = socket.status();
   }
@@ -244,6 +254,79 @@ absl::Status RankLink::SayDone(bool has_trace) {
       SendAll(socket_.get(), &ask, sizeof(ask), In(kAnswerPatience)) &&
       ReceiveAll(socket_.get(), &answer, sizeof(answer), In(kAnswerPatience));
   return Checked(is_told ? absl::OkStatus() : Gone());
+}
+
+absl::StatusOr<Endpoint> RankLink::Find(int64_t rank) {
+  KYMO_RETURN_IF_ERROR(EnsureConnected());
+  const Ask ask = {.what = AskFor::kWhereIs,
+                   .number = static_cast<uint64_t>(rank)};
+  WhereIs where;
+  const Deadline end = In(kAnswerPatience);
+  if (!SendAll(socket_.get(), &ask, sizeof(ask), end) ||
+      !ReceiveAll(socket_.get(), &where, sizeof(where), end)) {
+    return Checked(Gone());
+  }
+  if (where.port == 0) return absl::NotFoundError("it does not listen");
+  where.host.back() = '\0';
+  const std::string host = where.host.data();
+  return Endpoint{.host = host.empty() ? rank_zero_host_ : host,
+                  .port = where.port};
+}
+
+absl::Status RankLink::SendSumsTo(int64_t rank, const std::string& bytes) {
+  OwnedDescriptor other;
+  int socket = -1;
+  if (rank == 0) {
+    KYMO_RETURN_IF_ERROR(EnsureConnected());
+    socket = socket_.get();
+  } else {
+    KYMO_ASSIGN_OR_RETURN(const Endpoint endpoint, Find(rank));
+    const std::optional<MeetingPlace> place = options_.find();
+    if (!place) return Gone();
+    KYMO_ASSIGN_OR_RETURN(other, Meet(*place, endpoint));
+    socket = other.get();
+  }
+  const Ask ask = {.what = AskFor::kSums, .number = bytes.size()};
+  uint64_t answer = kRefused;
+  const bool is_sent =
+      SendAll(socket, &ask, sizeof(ask), In(kAnswerPatience)) &&
+      SendAll(socket, bytes.data(), bytes.size(), In(kAnswerPatience)) &&
+      ReceiveAll(socket, &answer, sizeof(answer), In(kAnswerPatience));
+  if (is_sent && answer == kTaken) return absl::OkStatus();
+  return rank == 0 && !is_sent ? Checked(Gone())
+                               : absl::FailedPreconditionError("too late");
+}
+
+absl::Status RankLink::SendSums(const std::string& bytes) {
+  const std::lock_guard<std::mutex> held(mutex_);
+  int64_t to = options_.rank;
+  for (;;) {
+    to = to == 0 ? 0 : ParentInTree(to);
+    const absl::Status status = SendSumsTo(to, bytes);
+    if (status.ok() || to == 0) return status;
+  }
+}
+
+absl::StatusOr<bool> RankLink::IsTraceWanted() {
+  std::unique_lock<std::mutex> held(mutex_);
+  KYMO_RETURN_IF_ERROR(EnsureConnected());
+  const Ask ask = {.what = AskFor::kVerdict};
+  if (!SendAll(socket_.get(), &ask, sizeof(ask), In(kAnswerPatience))) {
+    return Checked(Gone());
+  }
+  // Signs of life go on meanwhile.
+  while (!is_stopped_ && socket_.is_open()) {
+    if (WaitReadable(socket_.get(), In({}))) {
+      uint64_t answer;
+      if (!ReceiveAll(socket_.get(), &answer, sizeof(answer),
+                      In(kAnswerPatience))) {
+        return Checked(Gone());
+      }
+      return answer == kTaken;
+    }
+    changed_.wait_for(held, kFirstPause);
+  }
+  return Gone();
 }
 
 }  // namespace kymo::tools

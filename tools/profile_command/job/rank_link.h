@@ -52,6 +52,9 @@ class RankLink {
     bool keeps_connection = false;  // the ranks share no folder
     // How long rank 0 is looked for once the program has ended.
     std::chrono::milliseconds patience = std::chrono::seconds(5);
+    // Begins to take sums of other ranks (rank_tree.h), and returns the port;
+    // 0: it takes none. Empty: the same.
+    std::function<uint16_t(const std::string& token)> listen;
     std::function<int64_t()> now = MonotonicNs;  // for tests
   };
 
@@ -66,24 +69,33 @@ class RankLink {
   absl::Status SendTrace(const std::string& path);
   absl::Status SayDone(bool has_trace);
 
+  // Sends the averages of this rank, and of those below it, to the next rank on
+  // the way to rank 0 that takes them.
+  absl::Status SendSums(const std::string& bytes);
+  // Whether rank 0 wants the trace. Waits until it knows that.
+  absl::StatusOr<bool> IsTraceWanted();
+
  private:
   void Run();
   void SayAlive();
   // Tries each address once.
-  absl::StatusOr<OwnedDescriptor> Connect() const;
+  absl::StatusOr<OwnedDescriptor> Connect();
   absl::StatusOr<OwnedDescriptor> Meet(const MeetingPlace& place,
                                        const Endpoint& endpoint) const;
   absl::StatusOr<ClockReading> Measure(int socket,
                                        std::chrono::milliseconds turn) const;
   // Connects if there is no connection, for as long as the patience lasts.
   absl::Status EnsureConnected();
+  absl::StatusOr<Endpoint> Find(int64_t rank);
+  absl::Status SendSumsTo(int64_t rank, const std::string& bytes);
   absl::Status SendFile(const std::string& path);
   // Closes the connection if the status is an error.
   absl::Status Checked(absl::Status status);
 
   const Options options_;
   std::atomic<bool> is_stopped_ = false;
-  std::mutex mutex_;  // of all below
+  std::string rank_zero_host_;  // of the last connection
+  std::mutex mutex_;            // of all below
   std::condition_variable changed_;
   OwnedDescriptor socket_;
   std::vector<ClockReading> readings_;

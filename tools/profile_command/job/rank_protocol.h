@@ -48,6 +48,19 @@ enum class AskFor : uint64_t {
   kTrace,      // `number` bytes of trace.json follow; the answer: 8 bytes of 0
   kTraceGzip,  // the same of trace.json.gz
   kDone,       // number: whether there is a trace; the answer: 8 bytes of 0
+  kSums,       // `number` bytes follow; the answer: kTaken or kRefused
+  kListens,    // the rank takes sums on port `number`; no answer
+  kWhereIs,    // rank `number`; the answer: WhereIs
+  kVerdict,    // whether rank 0 wants the trace; the answer: kTaken or kRefused
+};
+
+inline constexpr uint64_t kTaken = 0;
+inline constexpr uint64_t kRefused = 1;
+
+struct WhereIs {
+  // Empty: on rank 0's machine.
+  std::array<char, 62> host;
+  uint16_t port;  // 0: not known
 };
 
 struct Ask {

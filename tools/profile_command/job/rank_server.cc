@@ -36,6 +36,8 @@ constexpr auto kMeasureLimit = std::chrono::seconds(1);
 // An answer is a few bytes, which the kernel takes at once.
 constexpr auto kAnswerLimit = std::chrono::milliseconds(100);
 constexpr size_t kMostAtOnce = 256 * 1024;
+// Of the averages: far more than kMostNames of them take.
+constexpr uint64_t kMostSums = 256 << 20;
 
 // A connection for each rank may be more than a process may have open.
 void AllowManyConnections() {
@@ -81,6 +83,15 @@ class RankServer::Connection {
     return true;
   }
 
+  // If the rank waits for it, and there is one.
+  bool TellVerdict() {
+    if (!waits_for_verdict_) return true;
+    const std::lock_guard<std::mutex> held(server_.mutex_);
+    if (!server_.wanted_) return true;
+    waits_for_verdict_ = false;
+    return Answer(server_.wanted_->contains(rank_) ? kTaken : kRefused);
+  }
+
  private:
   template <typename T>
   bool Take(T& value) {
@@ -93,11 +104,12 @@ class RankServer::Connection {
   bool Answer(const T& value) {
     return SendAll(socket(), &value, sizeof(value), In(kAnswerLimit));
   }
-  bool AnswerWell() { return Answer(uint64_t{0}); }
+  bool AnswerWell() { return Answer(kTaken); }
 
   // Uses what has come, as far as it goes.
   bool Use() {
     if (file_ != nullptr) return UseTrace();
+    if (sums_size_ > 0) return UseSums();
     if (!is_known()) {
       Hello hello;
       return !Take(hello) || UseHello(hello);
@@ -107,7 +119,7 @@ class RankServer::Connection {
   }
 
   bool UseHello(const Hello& hello) {
-    if (hello.magic != kRankMagic || hello.rank < 1 ||
+    if (hello.magic != kRankMagic || hello.rank < 0 ||
         hello.rank >= server_.size_ ||
         hello.proof != Prove(server_.secret_, ProofOf::kRank, challenge_,
                              hello.challenge, hello.rank)) {
@@ -121,21 +133,52 @@ class RankServer::Connection {
   }
 
   bool UseAsk(const Ask& ask) {
+    const Events& events = server_.events_;
     switch (ask.what) {
       case AskFor::kClock:
         return MeasureClock();
       case AskFor::kAlive:
-        server_.events_.alive(rank_, static_cast<int64_t>(ask.number));
+        if (!events.alive) return false;
+        events.alive(rank_, static_cast<int64_t>(ask.number));
         return true;
       case AskFor::kTrace:
         return OpenTrace("trace.json", ask.number);
       case AskFor::kTraceGzip:
         return OpenTrace("trace.json.gz", ask.number);
       case AskFor::kDone:
-        server_.events_.done(rank_, ask.number != 0);
+        if (!events.done) return false;
+        events.done(rank_, ask.number != 0);
         return AnswerWell();
+      case AskFor::kSums:
+        sums_size_ = ask.number;
+        return events.sums && sums_size_ > 0 && sums_size_ < kMostSums &&
+               UseSums();
+      case AskFor::kListens:
+        AddListening(static_cast<uint16_t>(ask.number));
+        return true;
+      case AskFor::kWhereIs:
+        return Answer(server_.listening_[static_cast<int64_t>(ask.number)]);
+      case AskFor::kVerdict:
+        waits_for_verdict_ = true;
+        return TellVerdict();
     }
     return false;
+  }
+
+  void AddListening(uint16_t port) {
+    const std::string host = PeerAddress(socket());
+    WhereIs where = {.host = {}, .port = port};
+    if (host.size() >= where.host.size()) return;
+    std::ranges::copy(host, where.host.begin());
+    server_.listening_[rank_] = where;
+  }
+
+  bool UseSums() {
+    if (input_.size() < sums_size_) return true;
+    const bool is_taken = server_.events_.sums(input_.substr(0, sums_size_));
+    input_.erase(0, sums_size_);
+    sums_size_ = 0;
+    return Answer(is_taken ? kTaken : kRefused);
   }
 
   // The rank sends nothing until it is answered.
@@ -152,6 +195,7 @@ class RankServer::Connection {
   }
 
   bool OpenTrace(std::string_view name, uint64_t bytes) {
+    if (!server_.events_.folder || !server_.events_.alive) return false;
     const std::string folder = server_.events_.folder(rank_);
     std::error_code error;
     std::filesystem::create_directories(folder, error);
@@ -183,7 +227,9 @@ class RankServer::Connection {
     if (file_left_ > 0) return true;
     const absl::Status written = file_->Commit();
     file_.reset();
-    return written.ok() && AnswerWell();
+    if (!written.ok()) return false;
+    if (server_.events_.trace) server_.events_.trace(rank_);
+    return AnswerWell();
   }
 
   RankServer& server_;
@@ -195,6 +241,8 @@ class RankServer::Connection {
   std::unique_ptr<ByteSink> file_;
   uint64_t file_left_ = 0;
   Deadline next_sign_ = {};
+  uint64_t sums_size_ = 0;  // of sums that are coming
+  bool waits_for_verdict_ = false;
 };
 
 absl::StatusOr<std::unique_ptr<RankServer>> RankServer::Start(
@@ -209,8 +257,8 @@ absl::StatusOr<std::unique_ptr<RankServer>> RankServer::Start(
   AllowManyConnections();
   std::unique_ptr<RankServer> server(
       new RankServer(options, std::move(events), std::move(listener), port));
-  server->stop_reads_ = OwnedDescriptor(ends[0]);
-  server->stop_writes_ = OwnedDescriptor(ends[1]);
+  server->orders_read_ = OwnedDescriptor(ends[0]);
+  server->orders_write_ = OwnedDescriptor(ends[1]);
   // A thread begins with the mask of the one that made it.
   sigset_t all;
   sigset_t before;
@@ -230,8 +278,26 @@ RankServer::RankServer(const Options& options, Events events,
       port_(port) {}
 
 RankServer::~RankServer() {
-  stop_writes_ = OwnedDescriptor();
+  orders_write_ = OwnedDescriptor();
   if (thread_.joinable()) thread_.join();
+}
+
+void RankServer::Decide(const std::vector<int64_t>& wanted) {
+  {
+    const std::lock_guard<std::mutex> held(mutex_);
+    wanted_.emplace(wanted.begin(), wanted.end());
+  }
+  const char order = 'd';
+  if (write(orders_write_.get(), &order, 1) != 1) {
+    // The pipe is full of such orders.
+  }
+}
+
+bool RankServer::TakeOrders() {
+  char orders[64];
+  if (read(orders_read_.get(), orders, sizeof(orders)) <= 0) return false;
+  connections_.remove_if([](Connection& c) { return !c.TellVerdict(); });
+  return true;
 }
 
 void RankServer::Accept() {
@@ -254,7 +320,7 @@ void RankServer::EndSilent() {
 void RankServer::Run() {
   std::vector<pollfd> sockets;
   for (;;) {
-    sockets = {{.fd = stop_reads_.get(), .events = POLLIN, .revents = 0},
+    sockets = {{.fd = orders_read_.get(), .events = POLLIN, .revents = 0},
                {.fd = listener_.get(), .events = POLLIN, .revents = 0}};
     bool has_strangers = false;
     for (const Connection& connection : connections_) {
@@ -263,7 +329,6 @@ void RankServer::Run() {
       has_strangers |= !connection.is_known();
     }
     poll(sockets.data(), sockets.size(), has_strangers ? 1000 : -1);
-    if (sockets[0].revents != 0) return;
     auto connection = connections_.begin();
     for (size_t i = 2; i < sockets.size(); ++i) {
       const auto at = connection++;
@@ -271,6 +336,7 @@ void RankServer::Run() {
     }
     EndSilent();
     if (sockets[1].revents != 0) Accept();
+    if (sockets[0].revents != 0 && !TakeOrders()) return;
   }
 }
 

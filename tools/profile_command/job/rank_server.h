@@ -7,7 +7,8 @@
 //
 // It answers when other ranks measure their clocks, and takes the traces of
 // those that do not see its folder (rank_link.h). Whoever does not know the
-// token is sent away, and so is who says nothing for 5 s.
+// token is sent away, and so is who says nothing for 5 s. What `events` lacks,
+// it does not take.
 //
 // One rank at a time measures its clock, so that no other one disturbs it. A
 // rank that dies meanwhile keeps the others waiting for 1 s.
@@ -20,7 +21,11 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,6 +33,7 @@
 #include "absl/status/statusor.h"
 #include "profiler/base/owned_descriptor.h"
 #include "tools/profile_command/job/job_secret.h"
+#include "tools/profile_command/job/rank_protocol.h"
 
 namespace kymo::tools {
 
@@ -45,6 +51,11 @@ class RankServer {
     // The rank's command lives: it says another number than before.
     std::function<void(int64_t rank, int64_t number)> alive;
     std::function<void(int64_t rank, bool has_trace)> done;
+    // Averages of a rank and of those below it (rank_tree.h). False: it comes
+    // too late, or cannot be read.
+    std::function<bool(const std::string& bytes)> sums;
+    // The trace of the rank has come.
+    std::function<void(int64_t rank)> trace;
   };
 
   static absl::StatusOr<std::unique_ptr<RankServer>> Start(
@@ -55,6 +66,10 @@ class RankServer {
 
   uint16_t port() const { return port_; }
 
+  // Answers those who ask whether their traces are wanted; until then they
+  // wait. The last call counts.
+  void Decide(const std::vector<int64_t>& wanted);
+
  private:
   class Connection;
 
@@ -63,15 +78,20 @@ class RankServer {
   void Run();
   void Accept();
   void EndSilent();
+  // False: the server is to end.
+  bool TakeOrders();
 
   const int64_t size_;
   const JobSecret secret_;
   const Events events_;
   const OwnedDescriptor listener_;
   const uint16_t port_;
-  OwnedDescriptor stop_reads_;
-  OwnedDescriptor stop_writes_;
+  OwnedDescriptor orders_read_;
+  OwnedDescriptor orders_write_;
   std::list<Connection> connections_;
+  std::map<int64_t, WhereIs> listening_;  // by rank
+  std::mutex mutex_;
+  std::optional<std::set<int64_t>> wanted_;  // guarded by mutex_
   std::thread thread_;
 };
 

@@ -1,0 +1,145 @@
+#include "tools/profile_command/job/rank_tree.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <latch>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/support/test_trace.h"
+#include "tools/profile_command/job/rank_link.h"
+
+namespace kymo::tools {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr char kTreeToken[] = "fedcba9876543210fedcba9876543210";
+
+// The averages of a rank whose trace has no ranges.
+analysis::RankSums SumsOf(int64_t rank) {
+  return analysis::RankSums::Of(TestTrace().Build(), rank);
+}
+
+std::vector<int64_t> RanksIn(const analysis::RankSums& sums) {
+  std::vector<int64_t> ranks;
+  for (const analysis::RankWork& rank : sums.ranks()) {
+    ranks.push_back(rank.rank);
+  }
+  return ranks;
+}
+
+// A job whose ranks are threads. They meet over the network, as processes do.
+class TreeJob {
+ public:
+  TreeJob(int64_t size, std::chrono::milliseconds patience,
+          std::vector<int64_t> killed = {})
+      : size_(size),
+        patience_(patience),
+        killed_(std::move(killed)),
+        started_(size - 1 - static_cast<int64_t>(killed_.size())) {
+    auto server = RankServer::Start(
+        {.size = size, .token = kTreeToken, .is_local = true},
+        {.sums = [this](const std::string& bytes) { return box_.Add(bytes); }});
+    EXPECT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+
+  // `ends`: sends its averages; else it is killed before that.
+  void Rank(int64_t rank, bool ends = true) {
+    RankTree tree(
+        {.rank = rank, .size = size_, .is_local = true, .patience = patience_});
+    RankLink link(
+        {.rank = rank,
+         .find = [this] { return std::optional(Place()); },
+         .patience = std::chrono::seconds(60),
+         .listen =
+             [&](const std::string& token) { return tree.Listen(token); }});
+    link.FinishClocks();
+    if (!ends) return;
+    // Rank 0 knows all of them, as in a job that runs for a while.
+    started_.arrive_and_wait();
+    const analysis::RankSums sums = tree.Collect(SumsOf(rank));
+    const absl::Status status = link.SendSums(sums.Serialize());
+    EXPECT_TRUE(status.ok()) << status;
+  }
+
+  // Runs all ranks but 0, and returns what came there.
+  analysis::RankSums Run() {
+    for (const int64_t rank : killed_) Rank(rank, false);
+    std::vector<std::thread> ranks;
+    for (int64_t rank = 1; rank < size_; ++rank) {
+      if (std::ranges::count(killed_, rank) > 0) continue;
+      ranks.emplace_back([this, rank] { Rank(rank); });
+    }
+    for (std::thread& rank : ranks) rank.join();
+    return box_.Take(0, {});
+  }
+
+ private:
+  MeetingPlace Place() const {
+    return {.token = kTreeToken, .endpoints = {{"127.0.0.1", server_->port()}}};
+  }
+
+  const int64_t size_;
+  const std::chrono::milliseconds patience_;
+  const std::vector<int64_t> killed_;
+  std::latch started_;
+  SumsBox box_;
+  std::unique_ptr<RankServer> server_;
+};
+
+TEST(RankTreeTest, IsBinomial) {
+  EXPECT_EQ(ParentInTree(7), 6);
+  EXPECT_EQ(ParentInTree(6), 4);
+  EXPECT_EQ(ParentInTree(4), 0);
+  EXPECT_THAT(ChildrenInTree(0, 8), ElementsAre(1, 2, 4));
+  EXPECT_THAT(ChildrenInTree(4, 8), ElementsAre(5, 6));
+  EXPECT_THAT(ChildrenInTree(4, 6), ElementsAre(5));
+  EXPECT_THAT(ChildrenInTree(3, 8), IsEmpty());
+  for (int64_t rank = 0; rank < 100; ++rank) {
+    for (const int64_t child : ChildrenInTree(rank, 100)) {
+      EXPECT_EQ(ParentInTree(child), rank);
+    }
+  }
+}
+
+// KYMO_TEST_RANKS=1024 by hand; docs/ranks.md has what was measured.
+TEST(RankTreeTest, EachRankCountsOnce) {
+  const char* const asked = getenv("KYMO_TEST_RANKS");
+  const int64_t size = asked == nullptr ? 21 : atoi(asked);
+  TreeJob job(size, std::chrono::minutes(5));
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<int64_t> ranks = RanksIn(job.Run());
+  const std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - begin;
+  ASSERT_EQ(ranks.size(), static_cast<size_t>(size - 1));
+  for (int64_t rank = 1; rank < size; ++rank) EXPECT_EQ(ranks[rank - 1], rank);
+  RecordProperty("seconds", std::to_string(seconds.count()));
+}
+
+// Rank 4 dies before it sends. Its children go on to rank 0.
+TEST(RankTreeTest, ADeadRankIsMissingAlone) {
+  TreeJob job(8, std::chrono::milliseconds(300), {4});
+  EXPECT_THAT(RanksIn(job.Run()), ElementsAre(1, 2, 3, 5, 6, 7));
+}
+
+TEST(RankTreeTest, AClosedBoxTakesNothing) {
+  SumsBox box;
+  EXPECT_TRUE(box.Add(SumsOf(3).Serialize()));
+  EXPECT_FALSE(box.Add("no sums"));
+  EXPECT_THAT(RanksIn(box.Take(1, std::chrono::minutes(1))), ElementsAre(3));
+  EXPECT_FALSE(box.Add(SumsOf(4).Serialize()));
+}
+
+}  // namespace
+}  // namespace kymo::tools
