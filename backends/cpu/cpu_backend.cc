@@ -28,8 +28,10 @@ class CpuBackend : public ActivityBackend {
             model::ActivityType::kCpuInstantEvent};
   }
 
-  absl::Status Availability(const SessionOptions&) const override {
-    return absl::OkStatus();
+  bool CanAttach() const override { return true; }
+
+  absl::Status Availability(const SessionOptions& options) const override {
+    return stream::StreamAvailability(options);
   }
 
   absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(

@@ -98,8 +98,10 @@ class MemoryBackend : public ActivityBackend {
     return {model::ActivityType::kCpuInstantEvent};
   }
 
-  absl::Status Availability(const SessionOptions&) const override {
-    return absl::OkStatus();
+  bool CanAttach() const override { return true; }
+
+  absl::Status Availability(const SessionOptions& options) const override {
+    return stream::StreamAvailability(options);
   }
 
   bool IsWanted(const std::set<std::string>& named,

@@ -40,8 +40,10 @@ class CaptureBackend : public ActivityBackend {
     return {interface_.type};
   }
 
-  absl::Status Availability(const SessionOptions&) const override {
-    return absl::OkStatus();
+  bool CanAttach() const override { return true; }
+
+  absl::Status Availability(const SessionOptions& options) const override {
+    return StreamAvailability(options);
   }
 
   // Beside `cpu`, unless the setting says otherwise.

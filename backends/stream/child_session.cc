@@ -16,8 +16,10 @@
 #include "backends/stream/decode/heap_estimate.h"
 #include "backends/stream/decode/preloading.h"
 #include "backends/stream/decode/program_starts.h"
+#include "backends/stream/door_target.h"
 #include "backends/stream/kept_raw.h"
 #include "backends/stream/live_sums.h"
+#include "backends/stream/pages_ahead.h"
 #include "backends/stream/raw/chunk_store.h"
 #include "backends/stream/raw/free_chunks.h"
 #include "backends/stream/raw/raw_dump.h"
@@ -42,14 +44,14 @@ using record::ChunkView;
 using record::FullPolicy;
 
 constexpr uint64_t kNeverFold = ~uint64_t{0};
-// Making the pages of a chunk takes the kernel 50 us. The target waits for what
-// is made before its start, and a short one needs little.
+// Chunks whose pages are made before the target's start, for which it waits. A
+// short one needs little.
 constexpr uint32_t kPopulatedAtStart = 8;
 
 class ChildSession : public ActivitySession {
  public:
   explicit ChildSession(ChildSettings settings)
-      : settings_(std::move(settings)) {}
+      : settings_(std::move(settings)), door_(std::move(settings_.door)) {}
   ~ChildSession() override {
     if (raw_.has_value()) return;
     arena_.Unmap();
@@ -59,10 +61,12 @@ class ChildSession : public ActivitySession {
   absl::Status Prepare(TargetSetup* setup) override {
     KYMO_RETURN_IF_ERROR(settings_.keep_raw ? MakeRawFile() : MakeArena());
     reader_.emplace(arena_);
+    pages_.emplace(arena_);
     if (settings_.flight) {
       flight_.emplace(arena_, settings_.flight->keep_ns, &store_);
     }
-    Populate(kPopulatedAtStart);
+    pages_->Make(kPopulatedAtStart);
+    if (door_.is_there()) return absl::OkStatus();
     setup->environment[record::kArenaVariable] =
         absl::StrCat("/proc/", getpid(), "/fd/", fd_);
     setup->obstacle = ObstacleToPreloading(settings_.target_path);
@@ -70,14 +74,8 @@ class ChildSession : public ActivitySession {
   }
 
   absl::Status Start(pid_t pid) override {
-    // The program that this process is about to become.
-    arena_.AddStart(pid, settings_.target_path, MonotonicNs());
     first_anchor_ = MeasureAnchor(arena_.clock_source());
-    arena_.header().heap_sample_interval.store(settings_.heap_sample_interval,
-                                               std::memory_order_relaxed);
-    arena_.header().record_flags.store(settings_.flags,
-                                       std::memory_order_relaxed);
-    arena_.header().recording.store(1, std::memory_order_relaxed);
+    KYMO_RETURN_IF_ERROR(Begin(pid));
     last_anchor_ = first_anchor_;
     if (MaySum()) {
       live_.emplace(settings_.reducer, arena_, &store_,
@@ -107,7 +105,7 @@ class ChildSession : public ActivitySession {
       }
     }
     if (flight_) flight_->Poll(MonotonicNs());
-    PopulateAhead();
+    pages_->KeepAhead();
     if (raw_.has_value()) NoteClock();
   }
 
@@ -123,15 +121,17 @@ class ChildSession : public ActivitySession {
   }
 
   absl::Status Stop() override {
-    AwaitAttaching(arena_);
+    if (!door_.is_there()) AwaitAttaching(arena_);
     last_anchor_ = MeasureAnchor(arena_.clock_source());
+    if (door_.is_there()) door_.End();
     arena_.header().recording.store(0, std::memory_order_relaxed);
     stopped_ticks_ = ReadTicks(arena_.clock_source());
     return absl::OkStatus();
   }
 
   std::vector<std::string> Remarks() const override {
-    return DescribeUnrecorded(arena_, IsSampledAnyway());
+    return door_.is_there() ? door_.Remarks()
+                            : DescribeUnrecorded(arena_, IsSampledAnyway());
   }
 
   DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
@@ -169,21 +169,23 @@ class ChildSession : public ActivitySession {
     if (WasCut()) {
       shard.ledger.Add(model::Loss::kDrainBytesLost, arena_.bytes());
     }
-    FillShard({.arena = arena_,
-               .chunks = std::move(chunks),
-               .clock = ClockUpTo(last_anchor_),
-               .first_ticket = flight_ ? kNoFirstTicket : 0,
-               .losses_at_start = {},
-               // A process that outlives the recording goes on in its chunk.
-               .recorded = {{.begin = 0, .end = stopped_ticks_}},
-               .heap_sample_interval = settings_.heap_sample_interval,
-               .with_memory = (settings_.flags & record::kMemoryFlags) != 0,
-               .with_children = !IsSampledAnyway(),
-               .was_to_hold_time = IsToHoldTime(),
-               .fold_heap_above = settings_.fold_heap_above,
-               .others_record_ranges = settings_.others_record_ranges,
-               .release = ReleaseOfRead()},
-              shard);
+    FillShard(
+        {.arena = arena_,
+         .chunks = std::move(chunks),
+         .clock = ClockUpTo(last_anchor_),
+         .first_ticket = flight_ ? kNoFirstTicket : door_.before().first_ticket,
+         .losses_at_start = door_.before().losses,
+         // A process that outlives the recording goes on in its chunk.
+         .recorded = {{.begin = door_.before().ticks, .end = stopped_ticks_}},
+         .heap_at_start = door_.before().heap,
+         .heap_sample_interval = settings_.heap_sample_interval,
+         .with_memory = (settings_.flags & record::kMemoryFlags) != 0,
+         .with_children = !door_.is_there() && !IsSampledAnyway(),
+         .was_to_hold_time = IsToHoldTime(),
+         .fold_heap_above = settings_.fold_heap_above,
+         .others_record_ranges = settings_.others_record_ranges,
+         .release = ReleaseOfRead()},
+        shard);
     if (HasSums()) {
       live_->Finish(stopped_ticks_);
       shard.ledger.Add(model::Loss::kEventsOverwritten,
@@ -194,6 +196,7 @@ class ChildSession : public ActivitySession {
       shard.ledger.Add(model::Loss::kProcessesNotRecorded,
                        CountUnsampled(arena_));
     }
+    door_.Leave();
     return Collected{};
   }
 
@@ -250,7 +253,11 @@ class ChildSession : public ActivitySession {
   std::string RawPath() const { return settings_.scratch_dir + "/kymo.raw"; }
 
   absl::Status MakeArena() {
-    arena_ = Arena::CreateShared(Options(), &fd_);
+    if (door_.is_there()) {
+      KYMO_ASSIGN_OR_RETURN(arena_, door_.Take(&fd_));
+    } else {
+      arena_ = Arena::CreateShared(Options(), &fd_);
+    }
     if (!arena_.valid()) {
       return absl::ErrnoToStatus(
           errno, errno == EFBIG
@@ -259,6 +266,23 @@ class ChildSession : public ActivitySession {
                      : "cannot make the shared arena");
     }
     return store_.Open(settings_.scratch_dir, RawChunksBegin(arena_));
+  }
+
+  absl::Status Begin(pid_t pid) {
+    if (door_.is_there()) {
+      return door_.Begin(
+          arena_, {.record_flags = settings_.flags,
+                   .heap_sample_interval = settings_.heap_sample_interval,
+                   .chunk_bytes = settings_.arena_bytes});
+    }
+    // The program that this process is about to become.
+    arena_.AddStart(pid, settings_.target_path, MonotonicNs());
+    arena_.header().heap_sample_interval.store(settings_.heap_sample_interval,
+                                               std::memory_order_relaxed);
+    arena_.header().record_flags.store(settings_.flags,
+                                       std::memory_order_relaxed);
+    arena_.header().recording.store(1, std::memory_order_relaxed);
+    return absl::OkStatus();
   }
 
   absl::Status MakeRawFile() {
@@ -305,7 +329,7 @@ class ChildSession : public ActivitySession {
   // Whether a program that never attached is in the recording all the same, by
   // its samples. Its heap would be missing.
   bool IsSampledAnyway() const {
-    return settings_.sampled != nullptr && settings_.sampled->all &&
+    return !door_.is_there() && settings_.sampled && settings_.sampled->all &&
            (settings_.flags & record::kMemoryFlags) == 0;
   }
 
@@ -350,30 +374,8 @@ class ChildSession : public ActivitySession {
     raw_->Note(Header(/*is_complete=*/false));
   }
 
-  // Makes the pages of the next chunks, so that the target only maps them. A
-  // target that records nothing needs none.
-  void PopulateAhead() {
-    uint32_t used = 0;  // chunks up to the last one in use
-    const uint32_t taken = std::min(populated_, arena_.high_water());
-    for (uint32_t chunk = 0; chunk < taken; ++chunk) {
-      const uint64_t owner =
-          arena_.word(chunk).owner.load(std::memory_order_relaxed);
-      if (record::OwnerState(owner) != record::ChunkState::kFree) {
-        used = chunk + 1;
-      }
-    }
-    constexpr uint32_t kAhead = 32;
-    if (taken != 0 && populated_ < used + kAhead) Populate(2 * kAhead);
-  }
-
-  void Populate(uint32_t wanted) {
-    const uint32_t count = std::min(wanted, arena_.chunk_count() - populated_);
-    if (count == 0) return;
-    arena_.Populate(populated_, count);
-    populated_ += count;
-  }
-
   ChildSettings settings_;
+  DoorTarget door_;
   int fd_ = -1;
   Arena arena_;
   std::optional<RawFile> raw_;  // if there is one, it has the chunks
@@ -381,7 +383,7 @@ class ChildSession : public ActivitySession {
   ChunkStore store_;
   std::optional<LiveSums> live_;
   std::optional<FlightRecorder> flight_;
-  uint32_t populated_ = 0;
+  std::optional<PagesAhead> pages_;
   ClockAnchor first_anchor_, last_anchor_;
   uint64_t stopped_ticks_ = 0;
 };

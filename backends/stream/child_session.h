@@ -1,5 +1,6 @@
 // child_session.h - records a child and what it starts, through a shared arena
-// that is drained to disk.
+// that is drained to disk. Or a program that runs already, through its door,
+// which hands over such an arena; then without what the program starts.
 //
 // The records survive the sudden death of any recorded process. With
 // cpu_keep_raw they also survive the death of this process.
@@ -12,6 +13,7 @@
 #include <string>
 
 #include "backends/stream/flight_recorder.h"
+#include "profiler/door/knock.h"
 #include "profiler/plugin/activity_backend.h"
 #include "profiler/plugin/sampled_processes.h"
 #include "profiler/plugin/window_reducer.h"
@@ -35,6 +37,9 @@ struct ChildSettings {
   std::shared_ptr<WindowReducer> reducer;
   std::optional<FlightLimit> flight;
   std::shared_ptr<const SampledProcesses> sampled;  // may be null
+  // Of a program that runs already. Then there is neither `keep_raw` nor
+  // `flight`.
+  std::shared_ptr<door::OpenDoor> door;
 };
 
 std::unique_ptr<ActivitySession> NewChildSession(ChildSettings settings);

@@ -1,6 +1,7 @@
 #include "backends/stream/local_session.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -225,6 +226,8 @@ class LocalSession : public ActivitySession {
 
   // Hands the chunks on to the collector.
   void Release() {
+    // In a forked child, the records are its parent's.
+    if (getpid() != pid_) return;
     const Arena& arena = *record::ProcessArena();
     const bool collector =
         arena.header().recording.load(std::memory_order_relaxed) != 0;

@@ -8,10 +8,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "backends/stream/child_session.h"
+#include "backends/stream/door_sessions.h"
 #include "backends/stream/local_session.h"
 #include "backends/stream/stream_settings.h"
 #include "backends/stream/trace_memory.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/door/doors.h"
 #include "profiler/plugin/sampled_processes.h"
 #include "profiler/plugin/shared_parts.h"
 #include "profiler/plugin/window_reducer.h"
@@ -21,9 +23,24 @@ namespace {
 
 using record::FullPolicy;
 
+// Whoever attaches has made them.
+std::shared_ptr<door::Doors> DoorsOf(const SessionOptions& options) {
+  const auto make = [] { return std::make_shared<door::Doors>(); };
+  return options.shared ? *options.shared->Get<door::Doors>(make) : make();
+}
+
 absl::Status CheckSettings(const SessionOptions& options,
                            const StreamSettings& settings) {
   if (options.target == TargetKind::kChildProcess) return absl::OkStatus();
+  if (options.target == TargetKind::kRunningProcesses) {
+    if (!settings.keep_raw && !settings.flight_recorder &&
+        settings.when_full == FullPolicy::kDrain) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(
+        "cpu_keep_raw, cpu_when_full and the flight recorder are for programs "
+        "that the command starts: leave them out");
+  }
   if (settings.arena_mib * kMib > record::kLocalCapacityBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("cpu_arena_mib is '", settings.arena_mib,
@@ -57,6 +74,7 @@ class StreamRecording {
         scratch_dir_(options.scratch_dir),
         sampled_(SampledProcesses::Of(options.shared)),
         facts_(RecordingFacts::Of(options.shared)),
+        doors_(DoorsOf(options)),
         settings_(settings) {}
 
   void Add(const StreamRequest& request) {
@@ -119,13 +137,17 @@ class StreamRecording {
       session_ = NewLocal();
       return session_->Prepare(nullptr);
     }
+    if (target_ == TargetKind::kRunningProcesses) {
+      session_ = NewDoorSession(ForChild(), doors_->Open());
+      return session_->Prepare(nullptr);
+    }
     for (const InjectedLibrary& library : request_.libraries) {
       if (!setup->environment.contains(library.variable)) continue;
       return absl::FailedPreconditionError(
           absl::StrCat("another activity has set ", library.variable,
                        ", as cuda_markers=1 does: leave one of the two out"));
     }
-    session_ = NewChild();
+    session_ = NewChildSession(ForChild());
     KYMO_RETURN_IF_ERROR(session_->Prepare(setup));
     setup->watches_heap = request_.watches_heap;
     setup->libraries.insert(setup->libraries.end(), request_.libraries.begin(),
@@ -138,26 +160,26 @@ class StreamRecording {
                            : request_.flags | record::kRangesOff;
   }
 
-  std::unique_ptr<ActivitySession> NewChild() const {
+  ChildSettings ForChild() const {
     const std::optional<FlightLimit>& flight = settings_.flight_recorder;
-    return NewChildSession(
-        {.target_path = target_path_,
-         .arena_bytes = flight && flight->bytes != 0
-                            ? flight->bytes
-                            : settings_.arena_mib * kMib,
-         .policy = settings_.when_full,
-         .flags = flags(),
-         .heap_sample_interval = request_.heap_sample_interval,
-         .fold_heap_above = flight ? ~uint64_t{0} : request_.fold_heap_above,
-         .others_record_ranges =
-             others_record_ranges_ || facts_->others_record_ranges,
-         .scratch_dir = scratch_dir_,
-         .keep_raw = settings_.keep_raw,
-         .max_memory = settings_.max_memory,
-         .max_disk = settings_.max_disk,
-         .reducer = facts_->reducer,
-         .flight = flight,
-         .sampled = sampled_});
+    return {.target_path = target_path_,
+            .arena_bytes = flight && flight->bytes != 0
+                               ? flight->bytes
+                               : settings_.arena_mib * kMib,
+            .policy = settings_.when_full,
+            .flags = flags(),
+            .heap_sample_interval = request_.heap_sample_interval,
+            .fold_heap_above = flight ? ~uint64_t{0} : request_.fold_heap_above,
+            .others_record_ranges =
+                others_record_ranges_ || facts_->others_record_ranges,
+            .scratch_dir = facts_->scratch_dir.empty() ? scratch_dir_
+                                                       : facts_->scratch_dir,
+            .keep_raw = settings_.keep_raw,
+            .max_memory = settings_.max_memory,
+            .max_disk = settings_.max_disk,
+            .reducer = facts_->reducer,
+            .flight = flight,
+            .sampled = sampled_};
   }
 
   std::unique_ptr<ActivitySession> NewLocal() const {
@@ -177,6 +199,7 @@ class StreamRecording {
   const std::string scratch_dir_;
   const std::shared_ptr<const SampledProcesses> sampled_;
   const std::shared_ptr<const RecordingFacts> facts_;
+  const std::shared_ptr<door::Doors> doors_;
   const StreamSettings settings_;
   StreamRequest request_;  // of all sessions
   std::vector<const ActivitySession*> members_;
@@ -246,6 +269,12 @@ class StreamSession : public ActivitySession {
 };
 
 }  // namespace
+
+absl::Status StreamAvailability(const SessionOptions& options) {
+  if (options.target != TargetKind::kRunningProcesses) return absl::OkStatus();
+  const std::shared_ptr<door::Doors> doors = DoorsOf(options);
+  return doors->Open().empty() ? doors->WhyNone() : absl::OkStatus();
+}
 
 absl::StatusOr<std::unique_ptr<ActivitySession>> NewStreamSession(
     const SessionOptions& options, const StreamRequest& request) {

@@ -9,6 +9,9 @@
 // stream: what they ask for is added up, whichever call comes first does the
 // work for all, and the first Collect gets every record.
 //
+// In a program that runs already, it records through the program's door
+// (profiler/door), if there is an open one.
+//
 // In this process it records into anonymous memory and reads it at Collect. For
 // a child it makes a shared arena and names it in the child's environment.
 // While the child and its descendants run, it drains the arena to disk. The
@@ -45,6 +48,10 @@ struct StreamRequest {
   bool watches_heap = false;
   std::vector<InjectedLibrary> libraries = {};
 };
+
+// kNotFound, with what would help, if the target is programs that run already
+// and none has an open door. Else the backends of the stream are available.
+absl::Status StreamAvailability(const SessionOptions& options);
 
 absl::StatusOr<std::unique_ptr<ActivitySession>> NewStreamSession(
     const SessionOptions& options, const StreamRequest& request);

@@ -11,6 +11,7 @@
 #include "profiler/record/captured.h"
 #include "profiler/record/captured_stack.h"
 #include "profiler/record/foreign_names.h"
+#include "profiler/record/host/open_door.h"
 #include "profiler/record/range.h"
 
 namespace kymo::annotate {
@@ -124,5 +125,7 @@ void kymo_counter(const char* name, double value) {
 }
 
 int kymo_is_recording(void) { return kymo::annotate::IsRecording(); }
+
+int kymo_allow_attach(void) { return kymo::record::OpenDoor(); }
 
 }  // extern "C"

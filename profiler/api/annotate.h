@@ -69,6 +69,11 @@ void kymo_counter(const char* name, double value);
  * that are expensive. */
 int kymo_is_recording(void);
 
+/* Lets `kymo profile --pid` record the annotations while the program runs, as
+ * kymo/attach.h says. 0, or an errno: EBUSY if the program has recorded itself
+ * before. KYMO_ATTACH=1 in its environment does the same at its start. */
+int kymo_allow_attach(void);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

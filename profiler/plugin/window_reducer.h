@@ -22,6 +22,7 @@
 #define KYMO_PROFILER_PLUGIN_WINDOW_REDUCER_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "profiler/plugin/shared_parts.h"
@@ -52,6 +53,8 @@ struct RecordingFacts {
   // Whether a session beside those of the threads' streams records ranges of
   // the same threads, such as calls of a device's driver.
   bool others_record_ranges = false;
+  // Not empty: instead of that of the options, which came too early.
+  std::string scratch_dir = {};
 
   // The recording's own. If `parts` is null, nobody shares it.
   static std::shared_ptr<RecordingFacts> Of(

@@ -61,6 +61,10 @@ absl::StatusOr<std::unique_ptr<Recording>> Recording::Create(
     recording->skipped_.push_back({backend->info().name, std::move(status)});
   }
   if (!recording->controllers_.empty()) return recording;
+  // What is not there at all comes last.
+  for (const Skipped& skipped : recording->skipped_) {
+    if (!absl::IsNotFound(skipped.why)) return skipped.why;
+  }
   if (!recording->skipped_.empty()) return recording->skipped_.front().why;
   KYMO_RETURN_IF_ERROR(recording->NoneLeft());
   return absl::FailedPreconditionError("no backend is registered");

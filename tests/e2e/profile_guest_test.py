@@ -286,5 +286,69 @@ class LabelTest(ProfileTestCase):
         self.assertIn("could not build //some:label", result.stderr)
 
 
+class DoorTest(ProfileTestCase):
+    """A program that runs already, with Kymo in it."""
+
+    def start(self, **variables):
+        server = subprocess.Popen(
+            [TARGET, "serve"], stdout=subprocess.PIPE,
+            env={**os.environ, **variables})
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        self.assertEqual(server.stdout.readline(), b"ready\n")
+        return server
+
+    def attach(self, server, *flags):
+        return self.profile(flags=(f"--pid={server.pid}", "--duration=300ms",
+                                   "--activities=cpu", *flags))
+
+    def requests(self, result):
+        """The numbers of those that were recorded: not one is missing."""
+        self.assertEqual(result.status, 0, result.stderr)
+        # It may be within one when the recording ends.
+        self.assertLessEqual(set(result.losses), {"ranges_open_at_end"})
+        numbers = sorted(
+            int(event["args"]["number"]) for event in result.slices()
+            if event["name"] == "request")
+        self.assertGreater(len(numbers), 5)
+        self.assertEqual(
+            numbers, list(range(numbers[0], numbers[0] + len(numbers))))
+        return numbers
+
+    def test_a_server_is_recorded_again_and_again(self):
+        server = self.start(KYMO_ATTACH="1")
+        first = self.requests(self.attach(server))
+        command, _ = self.command(
+            flags=(f"--pid={server.pid}", "--activities=cpu"))
+        killed = subprocess.Popen(
+            command, stderr=subprocess.PIPE, cwd=self.folder.name)
+        self.addCleanup(killed.stderr.close)
+        self.assertIn(b"; attached to target (",
+                      killed.stderr.readline())
+        self.assertIn("is being recorded already, by another command",
+                      self.attach(server).stderr)
+        killed.kill()
+        killed.wait()
+        second = self.requests(self.attach(server))
+        self.assertGreater(second[0], first[-1])
+        self.assertIsNone(server.poll())
+
+    def test_a_preloaded_runtime_watches_the_heap(self):
+        server = self.start(
+            KYMO_ATTACH="1", LD_PRELOAD=os.path.abspath(
+                os.environ["KYMO_RUNTIME"]))
+        result = self.attach(server, "--profile_memory")
+        requests = len(self.requests(result))
+        blocks = int(re.search(r"Allocated +(\d+)", result.stderr)[1])
+        self.assertLessEqual(abs(blocks - requests), 1, result.stderr)
+
+    def test_what_would_help_is_said(self):
+        server = self.start(KYMO_ATTACH="0")
+        result = self.attach(server)
+        self.assertEqual(result.status, 1)
+        self.assertIn("KYMO_ATTACH=1", result.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -9,6 +9,8 @@
 //   vfork             vfork + exec of `true`, ranges around it
 //   exec N            N ranges, then exec of itself with `ranges N`
 //   close_fds N       closes every descriptor, then N ranges
+//   serve             numbered ranges, each with an allocation, until it is
+//                     killed; prints "ready" after the first
 //   wait_for_signal   prints "ready", ends with status 7 on SIGINT or SIGTERM
 //   operations N      N matrix products of two shapes, from two functions,
 //                     each with an allocation, in a module
@@ -98,6 +100,21 @@ int WaitForSignal() {
   return 7;
 }
 
+[[noreturn]] void Serve() {
+  for (long number = 0;; ++number) {
+    {
+      KYMO_RECORD_FUNCTION("request", {{"number", number}});
+      void* block = malloc(1000);
+      asm volatile("" : "+r"(block) : : "memory");
+      free(block);
+      usleep(200);
+    }
+    if (number != 0) continue;
+    printf("ready\n");
+    fflush(stdout);
+  }
+}
+
 int Fork(long count) {
   const pid_t pid = fork();
   Ranges(count);
@@ -136,7 +153,9 @@ int Vfork() {
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   const long number = argc > 2 ? atol(argv[2]) : 0;
-  if (mode == "ranges") {
+  if (mode == "serve") {
+    Serve();
+  } else if (mode == "ranges") {
     Ranges(number);
   } else if (mode == "threads") {
     const long count = atol(argv[3]);

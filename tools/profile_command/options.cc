@@ -66,7 +66,9 @@ std::vector<Setting<Flags>> AttachSettings() {
        .value = setting::Texts(&F::pid),
        .purpose = "Record these processes, which run already, and what they "
                   "have started and will start, instead of starting a target. "
-                  "They are not stopped and not changed.",
+                  "They are not stopped and not changed. With KYMO_ATTACH=1 "
+                  "in its environment, a program that has Kymo in it also "
+                  "hands over its annotated ranges (docs/attach.md).",
        .hint = "PID,...",
        .topic = "attach",
        .is_common = true},
@@ -299,10 +301,11 @@ absl::Status ReadAttach(const Flags& flags, ProfileCommand& command) {
     return absl::InvalidArgumentError(
         "--all records every process: leave out --pid and --name");
   }
-  if (command.profile_memory || command.flight_recorder) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        what, ", without code in it: leave out ",
-        command.flight_recorder ? "--flight_recorder" : "--profile_memory"));
+  if (command.flight_recorder) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(what,
+                     ", and a flight recorder keeps what is started: leave out "
+                     "--flight_recorder"));
   }
   return absl::OkStatus();
 }

@@ -7,9 +7,9 @@
 // itt), too. Its hooks come before the functions that start programs
 // (start_hooks.h), and before those that block (backends/off_cpu/target).
 //
-// It is a guest: it needs libc only, starts no thread, installs no handler
-// unless the timers are asked for, keeps no descriptor open, and does nothing
-// at exit.
+// It is a guest: it needs libc only, starts no thread and keeps no descriptor
+// open unless KYMO_ATTACH asks for a door (open_door.h), installs no handler
+// unless the timers are asked for, and does nothing at exit.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,7 +20,9 @@
 #include "backends/off_cpu/target/real_calls.h"
 #include "backends/off_cpu/target/wait_writer.h"
 #include "backends/sampling/target/target_timer.h"
+#include "profiler/record/host/door_protocol.h"
 #include "profiler/record/host/host.h"
+#include "profiler/record/host/open_door.h"
 #include "tools/runtime/stack_capture.h"
 #include "tools/runtime/start_hooks.h"
 
@@ -66,13 +68,18 @@ __attribute__((constructor)) void Join(int, char**, char** environment) {
     FindRealStarts();
     // If the collector is gone, the program runs on unchanged.
     (void)record::AttachToCollector(path);
+  } else if (getenv(record::kAttachVariable) != nullptr) {
+    InstallStackCapture();
+    FindRealStarts();
   }
   off_cpu::FindRealCalls();
   off_cpu::JoinWaitRing();
   timers_wanted = getenv(kTargetTimerVariable) != nullptr;
-  if (!timers_wanted) return;
-  TargetTimerInit();
-  pthread_atfork(nullptr, nullptr, TargetTimerAfterForkInChild);
+  if (timers_wanted) {
+    TargetTimerInit();
+    pthread_atfork(nullptr, nullptr, TargetTimerAfterForkInChild);
+  }
+  (void)record::OpenDoorIfAsked();
 }
 
 }  // namespace
@@ -80,6 +87,11 @@ __attribute__((constructor)) void Join(int, char**, char** environment) {
 
 KYMO_EXPORT const kymo::record::HostApi* kymo_host_v1() {
   return kymo::record::OwnHost();
+}
+
+KYMO_EXPORT int kymo_open_door_v1() noexcept {
+  kymo::InstallStackCapture();
+  return kymo::record::OpenDoor();
 }
 
 KYMO_EXPORT int pthread_create(pthread_t* thread,

@@ -87,6 +87,15 @@ struct OwnState {
   pthread_key_t exit_key;
   bool has_exit_key;
   bool has_fork_handler;
+  // Descriptors of the open door (door.h), plus 1; 0 = none. Under the lock.
+  int door_plus_1;
+  int knocker_plus_1;  // the command that has the arena
+  // The arena is a memfd, which can be handed over.
+  int arena_plus_1;
+  // A command has the arena; it is `has_collector` only while it records.
+  bool is_claimed;
+  // The arena is that of this forked child's parent: it is only looked at.
+  bool arena_is_parents;
   std::atomic<uint64_t> logical_threads;
   std::atomic<StackCapture> stack_capture;
   std::atomic<FileNumberAt> file_number_at;

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "profiler/record/host/live_sessions.h"
@@ -14,38 +16,64 @@ namespace {
 
 constexpr uint64_t kSmallestLocalCapacity = uint64_t{64} << 20;
 
+void CloseOwn(int* fd_plus_1) noexcept {
+  if (*fd_plus_1 != 0) syscall(SYS_close, *fd_plus_1 - 1);
+  *fd_plus_1 = 0;
+}
+
+// A forked child has no door. The arena that its parent shares with commands is
+// not its own.
+void LeaveDoor() noexcept {
+  CloseOwn(&own.door_plus_1);
+  CloseOwn(&own.knocker_plus_1);
+  own.is_claimed = false;
+  if (own.arena_plus_1 == 0) return;
+  CloseOwn(&own.arena_plus_1);
+  own.arena_is_parents = true;
+  own.has_collector.store(false, std::memory_order_relaxed);
+  // Other handlers may have recorded in the child.
+  ForgetStream();
+  Wiped* const wiped = GetWiped();
+  if (wiped == nullptr) return;
+  wiped->process_registered = 0;
+  Lock lock(wiped);
+  UpdateGates();
+}
+
 // A forked child is in none of its parent's sessions, because nobody would read
 // its records for them.
 void AfterForkInChild() {
-  for (OwnSession& session : own.sessions) session.to_read = kNoSession;
-  if (!AnySessionIsLive()) return;
+  const bool any = AnySessionIsLive();
   for (OwnSession& session : own.sessions) {
+    session.to_read = kNoSession;
     session.id.store(kNoSession, std::memory_order_relaxed);
   }
   own.process_session.store(kNoSession, std::memory_order_relaxed);
+  LeaveDoor();
+  if (!any) return;
   Lock lock(GetWiped());
   UpdateGates();
 }
 
-int MakeLocalArena() noexcept {
-  if (own.arena.valid()) return 0;
-  ArenaOptions options;
-  options.clock_source = DetectClockSource();
-  // Smaller if the process's address space is limited.
-  for (uint64_t bytes = kLocalCapacityBytes; bytes >= kSmallestLocalCapacity;
-       bytes /= 2) {
-    options.capacity_bytes = bytes;
-    own.arena = Arena::CreateAnonymous(options);
-    if (own.arena.valid()) {
-      own.has_arena.store(true, std::memory_order_release);
-      return 0;
+// With the door open, one that a command can be given. The kernel ends a
+// program that makes a file larger than its limit, so that is looked at before.
+Arena MakeArena(const ArenaOptions& options) noexcept {
+  rlimit limit = {};
+  if (own.door_plus_1 != 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+      limit.rlim_cur > 2 * options.capacity_bytes) {
+    int fd = -1;
+    const Arena shared = Arena::CreateShared(options, &fd);
+    if (shared.valid()) {
+      own.arena_plus_1 = fd + 1;
+      return shared;
     }
   }
-  return errno;
+  return Arena::CreateAnonymous(options);
 }
 
 // For the first of several sessions, if no collector has set the limits.
 void PrepareLocalArena(Wiped* wiped, const SessionRequest& request) noexcept {
+  if (own.is_claimed) return;  // a command is reading
   // Chunks that threads sealed late, for sessions that are over.
   own.arena.DiscardSealed();
   own.arena.SetLimits(request.chunk_bytes_total, request.policy);
@@ -91,6 +119,34 @@ bool SettleHeapMode(const SessionRequest& request,
 
 }  // namespace
 
+int MakeLocalArena() noexcept {
+  if (own.arena.valid() && !own.arena_is_parents) return 0;
+  ArenaOptions options;
+  options.clock_source = DetectClockSource();
+  // Smaller if the process's address space is limited.
+  for (uint64_t bytes = kLocalCapacityBytes; bytes >= kSmallestLocalCapacity;
+       bytes /= 2) {
+    options.capacity_bytes = bytes;
+    const Arena made = MakeArena(options);
+    if (!made.valid()) continue;
+    // Nobody has recorded in this process, so nobody writes into the arena of
+    // its parent.
+    own.arena = made;
+    own.arena_is_parents = false;
+    own.has_arena.store(true, std::memory_order_release);
+    return 0;
+  }
+  return errno;
+}
+
+bool RegisterForkHandler() noexcept {
+  if (!own.has_fork_handler) {
+    own.has_fork_handler =
+        pthread_atfork(nullptr, nullptr, AfterForkInChild) == 0;
+  }
+  return own.has_fork_handler;
+}
+
 int OwnStartSession(const SessionRequest* request, SessionId* id) noexcept {
   Wiped* const wiped = GetWiped();
   if (wiped == nullptr) return ENOMEM;
@@ -105,10 +161,7 @@ int OwnStartSession(const SessionRequest* request, SessionId* id) noexcept {
   OwnSession* const session = FindFreeSession();
   if (session == nullptr) return ENOSPC;
   if (const int error = MakeLocalArena(); error != 0) return error;
-  if (!own.has_fork_handler) {
-    own.has_fork_handler =
-        pthread_atfork(nullptr, nullptr, AfterForkInChild) == 0;
-  }
+  RegisterForkHandler();
   if (!AnySessionToRead() && !CollectorRecords()) {
     PrepareLocalArena(wiped, *request);
   }

@@ -335,6 +335,14 @@ Slot* OwnTakeSlots(ThreadStream** cache, uint32_t count) noexcept {
   return slot;
 }
 
+void ForgetStream() noexcept {
+  Busy busy;
+  ThreadStream* const stream = own_thread.stream;
+  if (stream == nullptr) return;
+  SealOwnChunk(stream);
+  memset(static_cast<void*>(stream), 0, sizeof(*stream));
+}
+
 Slot* OwnTake(uint32_t count) noexcept {
   ThreadStream* const stream = thread_stream;
   if (stream != nullptr) {

@@ -29,6 +29,9 @@ void MakeExitKey() noexcept;
 // of a further chunk cost one when it is taken first.
 void PopulateFirst(Wiped* wiped) noexcept;
 
+// Forgets the calling thread's stream. Its chunk stays behind, sealed.
+void ForgetStream() noexcept;
+
 // Slots for a record that the host itself makes.
 Slot* OwnTake(uint32_t count) noexcept;
 

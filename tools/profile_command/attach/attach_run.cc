@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/door/doors.h"
 #include "profiler/plugin/activities.h"
 #include "profiler/plugin/shared_parts.h"
 #include "profiler/plugin/window_reducer.h"
@@ -23,10 +24,12 @@
 #include "tools/command_line/say.h"
 #include "tools/command_line/user_folder.h"
 #include "tools/deliver/sum_windows.h"
+#include "tools/profile_command/attach/attach_doors.h"
 #include "tools/profile_command/attach/attach_target.h"
 #include "tools/profile_command/deliver.h"
 #include "tools/profile_command/delivery/run_delivery.h"
 #include "tools/profile_command/first_screen.h"
+#include "tools/profile_command/heap_folding.h"
 #include "tools/profile_command/pre_flight.h"
 #include "tools/profile_command/start/launch.h"
 
@@ -35,6 +38,8 @@ namespace {
 
 constexpr int64_t kPollNs = 5 * kNsPerMs;
 constexpr int64_t kLookNs = 50 * kNsPerMs;  // whether the processes have ended
+// Backends make it in the output folder.
+constexpr char kRawFile[] = "kymo.raw";
 constexpr int kEndSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 // Each thread of the target may take a descriptor for each CPU.
@@ -141,13 +146,41 @@ class AttachRun {
     SessionOptions options;
     options.target = TargetKind::kRunningProcesses;
     options.running = target_.running;
+    options.record_shapes = command_.record_shapes;
+    options.with_stack = command_.with_stack;
+    options.with_modules = command_.with_modules;
+    options.capture_overload_names = command_.capture_overload_names;
+    options.profile_memory = command_.profile_memory;
     options.settings = command_.settings;
     options.shared = std::make_shared<SharedParts>();
+    KYMO_ASSIGN_OR_RETURN(doors_, options.shared->Get<door::Doors>([this] {
+      return std::make_shared<door::Doors>(
+          [this] { return ProcessesWithDoors(target_.running); });
+    }));
+    KYMO_RETURN_IF_ERROR(
+        SetHeapFolding(command_, backends_, exporters_, options));
     // Before anything is written: whether it is permitted.
     KYMO_ASSIGN_OR_RETURN(
         recording_, Recording::Create(backends_, command_.activities, options));
+    KYMO_RETURN_IF_ERROR(CheckSkipped());
+    const auto facts = RecordingFacts::Of(options.shared);
+    facts->reducer = summer_;
+    facts->others_record_ranges = OthersRecordRanges(recording_->backends());
+    std::string path = UserPath(command_.output_dir);
+    if (command_.output_dir.empty()) {
+      KYMO_ASSIGN_OR_RETURN(
+          path, MakeDatedFolder(UserPath(kDefaultFolder), target_.name));
+    }
+    KYMO_ASSIGN_OR_RETURN(out_, RunFolder::Take(path));
+    facts->scratch_dir = out_->path();
+    KYMO_RETURN_IF_ERROR(out_->Note(kRawFile));
+    return recording_->Prepare(nullptr);
+  }
+
+  // What was asked for is not left out in silence.
+  absl::Status CheckSkipped() const {
     for (const Recording::Skipped& skipped : recording_->skipped()) {
-      // It is what this is for, so the rest is not made of it in silence.
+      if (skipped.backend == "memory") return skipped.why;
       if (skipped.backend != "sampling") continue;
       return absl::Status(
           skipped.why.code(),
@@ -155,14 +188,7 @@ class AttachRun {
                        "; --activities=off_cpu alone records how long threads "
                        "waited, as far as it is permitted"));
     }
-    RecordingFacts::Of(options.shared)->reducer = summer_;
-    std::string path = UserPath(command_.output_dir);
-    if (command_.output_dir.empty()) {
-      KYMO_ASSIGN_OR_RETURN(
-          path, MakeDatedFolder(UserPath(kDefaultFolder), target_.name));
-    }
-    KYMO_ASSIGN_OR_RETURN(out_, RunFolder::Take(path));
-    return recording_->Prepare(nullptr);
+    return absl::OkStatus();
   }
 
   absl::Status Record() {
@@ -176,6 +202,7 @@ class AttachRun {
       Say(std::string(removed.message()));
     }
     if (!command_.quiet) SayWhatIsRecorded();
+    doors_->Close();
     const char* const end = PollToTheEnd(signals, begin_ns);
     facts_ = {.target = target_.text,
               .wall_ns = MonotonicNs() - begin_ns,
@@ -190,7 +217,8 @@ class AttachRun {
                        .skipped = recording_->skipped(),
                        .limitations = recording_->limitations(),
                        .target_name = target_.name}),
-        "; attached to ", target_.text,
+        DoorText(*doors_, target_, command_.profile_memory), "; attached to ",
+        target_.text,
         command_.duration_ns ? "" : "; Ctrl-C ends the recording"));
   }
 
@@ -216,6 +244,7 @@ class AttachRun {
   const BackendRegistry& backends_;
   const ExporterRegistry& exporters_;
   AttachTarget target_;
+  std::shared_ptr<door::Doors> doors_;
   std::unique_ptr<RunFolder> out_;
   const std::shared_ptr<LiveSummer> summer_ = std::make_shared<LiveSummer>();
   std::unique_ptr<Recording> recording_;

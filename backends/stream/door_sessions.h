@@ -1,0 +1,28 @@
+// door_sessions.h - records programs that run already, each through its door.
+//
+//   std::unique_ptr<ActivitySession> session =
+//       NewDoorSession(std::move(settings), doors.Open());
+//
+// One session for all of them, whose shard has the records of all. A program
+// that is gone before the recording begins is left out, with a remark.
+#ifndef KYMO_BACKENDS_STREAM_DOOR_SESSIONS_H_
+#define KYMO_BACKENDS_STREAM_DOOR_SESSIONS_H_
+
+#include <memory>
+#include <vector>
+
+#include "backends/stream/child_session.h"
+#include "profiler/door/knock.h"
+#include "profiler/plugin/activity_backend.h"
+
+namespace kymo::stream {
+
+// REQUIRES: there are doors. Of several programs, records that do not fit into
+// memory are lost and counted; of one, they stay in a file.
+std::unique_ptr<ActivitySession> NewDoorSession(
+    ChildSettings settings,
+    const std::vector<std::shared_ptr<door::OpenDoor>>& doors);
+
+}  // namespace kymo::stream
+
+#endif  // KYMO_BACKENDS_STREAM_DOOR_SESSIONS_H_

@@ -1,0 +1,124 @@
+#include "backends/stream/door_sessions.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "profiler/door/knock.h"
+#include "profiler/door/test_program.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/model/trace_shard.h"
+
+namespace kymo::stream {
+namespace {
+
+using door::TestProgram;
+using door::WorkForEver;
+
+std::vector<std::shared_ptr<door::OpenDoor>> Doors(
+    const std::vector<const TestProgram*>& programs) {
+  std::vector<std::shared_ptr<door::OpenDoor>> doors;
+  for (const TestProgram* const program : programs) {
+    const auto found = door::Knock(program->pid());
+    EXPECT_TRUE(found.ok()) << found.status();
+    doors.push_back(found->front());
+  }
+  return doors;
+}
+
+std::unique_ptr<ActivitySession> NewSession(
+    const std::vector<const TestProgram*>& programs) {
+  return NewDoorSession(
+      {.arena_bytes = uint64_t{64} << 20, .scratch_dir = testing::TempDir()},
+      Doors(programs));
+}
+
+// How many whole ranges "work" each process has.
+std::map<int64_t, int> CountWork(const model::TraceShard& shard) {
+  std::map<int64_t, int> counts;
+  const auto count = [&](model::TrackIndex track,
+                         const model::EventColumns& events, size_t begin,
+                         size_t end) {
+    for (size_t row = begin; row < end; ++row) {
+      EXPECT_EQ(shard.strings.Get(events.name[row]), "work");
+      counts[shard.tracks[track].pid] += events.end_ns[row] != 0;
+    }
+  };
+  for (const model::TrackEvents& events : shard.events) {
+    count(events.track, events, 0, events.size());
+  }
+  size_t begin = 0;
+  for (const model::EventBlock::Part& part : shard.block.parts) {
+    count(part.track, shard.block, begin, part.end);
+    begin = part.end;
+  }
+  return counts;
+}
+
+uint64_t Losses(const model::TraceShard& shard) {
+  uint64_t losses = 0;
+  for (size_t i = 0; i < static_cast<size_t>(model::Loss::kCount); ++i) {
+    losses += shard.ledger.Get(static_cast<model::Loss>(i));
+  }
+  return losses;
+}
+
+// The records of the time between Start and Stop, each time, although the
+// program goes on in its memory of before.
+TEST(DoorSessionsTest, EachRecordingHasItsOwnTime) {
+  const TestProgram program(WorkForEver);
+  program.WaitForDoor();
+  for (int round = 0; round < 3; ++round) {
+    const auto session = NewSession({&program});
+    ASSERT_TRUE(session->Prepare(nullptr).ok());
+    const int before = program.shared().rounds;
+    ASSERT_TRUE(session->Start(program.pid()).ok());
+    const int begun = program.shared().rounds;
+    for (int i = 0; i < 10; ++i) {
+      program.WaitForRounds(1000);
+      session->Poll();
+    }
+    const int ending = program.shared().rounds;
+    ASSERT_TRUE(session->Stop().ok());
+    const int ended = program.shared().rounds;
+    model::TraceShard shard;
+    ASSERT_TRUE(session->Collect(shard).ok());
+    const std::map<int64_t, int> work = CountWork(shard);
+    ASSERT_EQ(work.size(), 1U);
+    EXPECT_GE(work.at(program.pid()), ending - begun - 1);
+    EXPECT_LE(work.at(program.pid()), ended - before + 2);
+    EXPECT_EQ(Losses(shard), 0U);
+    EXPECT_TRUE(session->Remarks().empty());
+  }
+}
+
+TEST(DoorSessionsTest, SeveralProgramsAreOneShard) {
+  const TestProgram first(WorkForEver);
+  const TestProgram second(WorkForEver);
+  TestProgram gone(WorkForEver);
+  first.WaitForDoor();
+  second.WaitForDoor();
+  gone.WaitForDoor();
+  const auto session = NewSession({&first, &gone, &second});
+  ASSERT_TRUE(session->Prepare(nullptr).ok());
+  gone.End();
+  ASSERT_TRUE(session->Start(first.pid()).ok());
+  first.WaitForRounds(3000);
+  second.WaitForRounds(3000);
+  session->Poll();
+  ASSERT_TRUE(session->Stop().ok());
+  model::TraceShard shard;
+  ASSERT_TRUE(session->Collect(shard).ok());
+  const std::map<int64_t, int> work = CountWork(shard);
+  ASSERT_EQ(work.size(), 2U);
+  EXPECT_GE(work.at(first.pid()), 2998);
+  EXPECT_GE(work.at(second.pid()), 2998);
+  EXPECT_EQ(session->Remarks().size(), 1U);
+}
+
+}  // namespace
+}  // namespace kymo::stream
