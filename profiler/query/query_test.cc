@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <string>
@@ -55,6 +56,36 @@ TEST_F(QueryTest, ResultsHaveColumnsAndTypes) {
               ElementsAre(ElementsAre(QueryValue(int64_t{1}), QueryValue(2.5),
                                       QueryValue(std::string("x")),
                                       QueryValue(std::monostate()))));
+}
+
+// Rows in the order of an index are read ahead, and some of them are skipped.
+TEST_F(QueryTest, RowsInAnOrderOfTheirOwnHaveTheirOwnValues) {
+  TestTrace t;
+  const model::TrackIndex main = t.AddThread(1, 1, "main");
+  for (int i = 0; i < 2000; ++i) {
+    t.AddRange(main, "name" + std::to_string(i * i % 7), i * 10,
+               i * 10 + i % 5);
+  }
+  const model::Trace trace = std::move(t).Build();
+  for (const std::string rest :
+       {"order by name", "order by name desc", "where dur_ns > 3 order by name",
+        "where id % 300 < 290 order by name", "where name = 'name2'",
+        "order by name limit 3 offset 500"}) {
+    std::vector<std::string> found =
+        RowsOf(trace, "select name, start_ns, dur_ns from events " + rest);
+    // A unary plus keeps SQLite from using the index.
+    std::string sorted = rest;
+    if (const size_t at = rest.find("by name"); at != rest.npos) {
+      sorted = rest.substr(0, at) + "by +name" + rest.substr(at + 7);
+    }
+    std::vector<std::string> wanted =
+        RowsOf(trace, "select +name, +start_ns, +dur_ns from events " + sorted);
+    EXPECT_FALSE(found.empty());
+    // Rows of one name have no order.
+    std::ranges::sort(found);
+    std::ranges::sort(wanted);
+    EXPECT_EQ(found, wanted) << rest;
+  }
 }
 
 TEST_F(QueryTest, EveryTableAndItsExampleCanBeRead) {

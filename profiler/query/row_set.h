@@ -12,7 +12,6 @@
 #define KYMO_PROFILER_QUERY_ROW_SET_H_
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,10 +37,13 @@ class RowSet {
   void Begin(bool backwards);
   bool AtEnd() const { return left_ == 0; }
   Row row() const { return row_; }
-  // The row that comes after `steps` calls of Next, if rows come in an order of
-  // their own.
-  std::optional<Row> Ahead(size_t steps) const {
-    if (!is_list_ || steps >= left_) return std::nullopt;
+  // How many rows are left, with the current one.
+  size_t left() const { return left_; }
+  // Whether rows come in an order of their own.
+  bool is_list() const { return is_list_; }
+  // The row that comes after `steps` calls of Next. REQUIRES: is_list() and
+  // steps < left().
+  Row RowAhead(size_t steps) const {
     return list_[backwards_ ? place_ - steps : place_ + steps];
   }
   void Next() {

@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <cstring>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiler/base/strings.h"
+#include "profiler/query/column_reader.h"
 
 namespace kymo::query {
 namespace {
@@ -26,11 +28,9 @@ struct VirtualTable : sqlite3_vtab {
 
 struct Cursor : sqlite3_vtab_cursor {
   const tables::TraceTables* tables = nullptr;
-  const Column* columns = nullptr;
   TableIndexes* indexes = nullptr;
-  // Of the table `events`, whose columns are larger than caches of processors.
-  const model::Trace* events = nullptr;
   RowSet rows;
+  std::vector<ColumnReader> readers;  // by column
 };
 
 const char* SqlType(ColumnType type) {
@@ -161,14 +161,13 @@ int BestIndex(sqlite3_vtab* table, sqlite3_index_info* info) {
 int Open(sqlite3_vtab* table, sqlite3_vtab_cursor** made) {
   return Guarded([&] {
     ModuleTable& of = *static_cast<VirtualTable*>(table)->of;
-    auto* const cursor = new Cursor();
+    auto cursor = std::make_unique<Cursor>();
     cursor->tables = of.tables;
-    cursor->columns = of.indexes.table().columns.data();
     cursor->indexes = &of.indexes;
-    if (of.indexes.table().name == "events") {
-      cursor->events = &of.tables->trace();
+    for (const Column& column : of.indexes.table().columns) {
+      cursor->readers.emplace_back(*of.tables, column);
     }
-    *made = cursor;
+    *made = cursor.release();
     return SQLITE_OK;
   });
 }
@@ -206,26 +205,13 @@ int Filter(sqlite3_vtab_cursor* at, int, const char* steps, int count,
     auto* const cursor = static_cast<Cursor*>(at);
     FindRows(steps == nullptr ? "" : steps, plan_values, *cursor->indexes,
              cursor->rows);
+    for (ColumnReader& reader : cursor->readers) reader.Forget();
     return SQLITE_OK;
   });
 }
 
-// Rows in the order of an index lie anywhere in memory: waiting for three cache
-// lines of each took a quarter of such a query's time.
-void Prefetch(const model::Trace& trace, std::optional<Row> row) {
-  if (!row) return;
-  __builtin_prefetch(&trace.name()[*row]);
-  __builtin_prefetch(&trace.start()[*row]);
-  __builtin_prefetch(&trace.end()[*row]);
-}
-
 int Next(sqlite3_vtab_cursor* at) {
-  Cursor& cursor = *static_cast<Cursor*>(at);
-  cursor.rows.Next();
-  if (cursor.events != nullptr) {
-    constexpr size_t kRowsAhead = 8;  // some microseconds
-    Prefetch(*cursor.events, cursor.rows.Ahead(kRowsAhead));
-  }
+  static_cast<Cursor*>(at)->rows.Next();
   return SQLITE_OK;
 }
 
@@ -233,10 +219,7 @@ int AtEnd(sqlite3_vtab_cursor* cursor) {
   return static_cast<Cursor*>(cursor)->rows.AtEnd() ? 1 : 0;
 }
 
-void SetText(const Cursor& cursor, const Column& column, size_t row,
-             sqlite3_context* context) {
-  TextId id = tables::kNoText;
-  cursor.tables->Texts(column, row, row + 1, &id);
+void SetText(const Cursor& cursor, TextId id, sqlite3_context* context) {
   if (id == tables::kNoText) {
     sqlite3_result_null(context);
     return;
@@ -249,21 +232,21 @@ void SetText(const Cursor& cursor, const Column& column, size_t row,
 
 int ReadColumn(sqlite3_vtab_cursor* at, sqlite3_context* context, int number) {
   return Guarded([&] {
-    const Cursor& cursor = *static_cast<Cursor*>(at);
-    const Column& column = cursor.columns[number];
-    const size_t row = cursor.rows.row();
-    uint8_t valid = 1;
-    if (column.type == ColumnType::kText) {
-      SetText(cursor, column, row, context);
-    } else if (column.type == ColumnType::kDouble) {
-      double value = 0;
-      cursor.tables->Doubles(column, row, row + 1, &value, &valid);
-      // SQLite makes NULL of a NaN.
-      if (valid != 0) sqlite3_result_double(context, value);
-    } else {
-      int64_t value = 0;
-      cursor.tables->Int64s(column, row, row + 1, &value, &valid);
-      if (valid != 0) sqlite3_result_int64(context, value);
+    Cursor& cursor = *static_cast<Cursor*>(at);
+    ColumnReader& reader = cursor.readers[static_cast<size_t>(number)];
+    const ColumnReader::Value value = reader.Read(cursor.rows);
+    switch (reader.type()) {
+      case ColumnType::kText:
+        SetText(cursor, value.text, context);
+        break;
+      case ColumnType::kDouble:
+        // SQLite makes NULL of a NaN.
+        if (value.is_valid) sqlite3_result_double(context, value.real);
+        break;
+      case ColumnType::kInt64:
+      case ColumnType::kBool:
+        if (value.is_valid) sqlite3_result_int64(context, value.number);
+        break;
     }
     return SQLITE_OK;
   });
