@@ -1,6 +1,6 @@
 #include "importers/parquet/row_group.h"
 
-#include <algorithm>
+#include <cstring>
 #include <optional>
 #include <string>
 
@@ -34,22 +34,26 @@ absl::Status ForEachRowGroup(
     const std::function<absl::Status(const RowGroup&)>& take) {
   KYMO_ASSIGN_OR_RETURN(const std::vector<size_t> columns,
                         FindColumns(file, wishes));
+  // One for all groups: each group would touch tens of MiB anew.
+  RowGroup group;
+  group.columns_.resize(columns.size());
   for (size_t g = 0; g < file.group_count(); ++g) {
-    RowGroup group;
     group.rows_ = file.group_rows(g);
-    group.columns_.resize(columns.size());
     std::vector<absl::Status> statuses(columns.size());
     ParallelForEach(columns.size(), [&](size_t i) {
       RowGroup::OneColumn& column = group.columns_[i];
       statuses[i] = file.Read(g, columns[i], column.data);
       const auto& present = column.data.is_present;
-      column.is_null = !present.empty() && std::ranges::count(present, 1) == 0;
+      column.is_null =
+          !present.empty() &&
+          std::memchr(present.data(), 1, present.size()) == nullptr;
     });
     for (const absl::Status& status : statuses) {
       KYMO_RETURN_IF_ERROR(status);
     }
     for (size_t i = 0; i < columns.size(); ++i) {
       RowGroup::OneColumn& column = group.columns_[i];
+      column.names.clear();
       for (const std::string_view text : column.data.dictionary) {
         column.names.push_back(strings.Intern(text));
       }

@@ -169,11 +169,17 @@ class Decoder {
     if (rest.size() < sizeof(size)) return Damaged("no levels");
     std::memcpy(&size, rest.data(), sizeof(size));
     rest.remove_prefix(sizeof(size));
-    std::vector<uint32_t> levels(rows_);
-    if (size > rest.size() || !ReadRuns(rest.substr(0, size), 1, levels)) {
-      return Damaged("wrong levels");
-    }
+    if (size > rest.size()) return Damaged("wrong levels");
+    const std::string_view runs = rest.substr(0, size);
     rest.remove_prefix(size);
+    if (const auto all = ReadOnlyRun(runs, 1, rows_)) {
+      if (*all == 1) return absl::OkStatus();
+      present_ = 0;
+      data_.is_present.assign(rows_, 0);
+      return absl::OkStatus();
+    }
+    std::vector<uint32_t> levels(rows_);
+    if (!ReadRuns(runs, 1, levels)) return Damaged("wrong levels");
     present_ = static_cast<size_t>(std::ranges::count(levels, 1u));
     if (present_ != rows_) {
       data_.is_present.assign(levels.begin(), levels.end());
@@ -237,6 +243,10 @@ class Decoder {
   template <typename T>
   void Spread(std::vector<T>& values) const {
     if (data_.is_present.empty()) return;
+    if (values.empty()) {
+      values.assign(rows_, T{});
+      return;
+    }
     size_t from = values.size();
     values.resize(rows_);
     for (size_t row = rows_; row-- > 0;) {
@@ -258,6 +268,8 @@ class Decoder {
 absl::Status DecodeColumn(std::string_view bytes, const Column& column,
                           Codec codec, size_t rows, Checksums checksums,
                           ColumnData& data) {
+  data.is_present.clear();
+  data.dictionary.clear();
   return Decoder(column, codec, rows, checksums, data).Decode(bytes);
 }
 

@@ -42,6 +42,7 @@ struct ColumnData {
   }
 };
 
+// `data` may have values of before, whose memory is used again.
 absl::Status DecodeColumn(std::string_view bytes, const Column& column,
                           Codec codec, size_t rows, Checksums checksums,
                           ColumnData& data);

@@ -87,6 +87,19 @@ void AppendRuns(std::span<const uint32_t> values, int width, std::string& out) {
   if (packed != values.size()) AppendPacked(values.subspan(packed), width, out);
 }
 
+std::optional<uint32_t> ReadOnlyRun(std::string_view bytes, int width,
+                                    size_t count) {
+  std::string run;
+  AppendRun(0, count, width, run);
+  const size_t head = run.size() - (width > 0 ? 1 : 0);
+  if (bytes.size() < run.size() ||
+      bytes.substr(0, head) != run.substr(0, head)) {
+    return std::nullopt;
+  }
+  const uint32_t value = width > 0 ? static_cast<uint8_t>(bytes[head]) : 0;
+  return value >> width == 0 ? std::optional(value) : std::nullopt;
+}
+
 bool ReadRuns(std::string_view bytes, int width, std::span<uint32_t> values) {
   const size_t value_bytes = (static_cast<size_t>(width) + 7) / 8;
   while (!values.empty()) {

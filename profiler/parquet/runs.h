@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,11 @@ void AppendRun(uint32_t value, size_t length, int width, std::string& out);
 // REQUIRES: 0 <= width <= 32.
 [[nodiscard]] bool ReadRuns(std::string_view bytes, int width,
                             std::span<uint32_t> values);
+
+// The value of `count` > 0 equal ones, if the bytes are one run of them.
+// REQUIRES: 0 <= width <= 8.
+std::optional<uint32_t> ReadOnlyRun(std::string_view bytes, int width,
+                                    size_t count);
 
 }  // namespace kymo::parquet
 

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -69,6 +70,24 @@ TEST(RunsTest, OneValueTakesAFewBytes) {
   std::string bytes;
   AppendRuns(std::vector<uint32_t>(1'000'000, 1), 1, bytes);
   EXPECT_LE(bytes.size(), 4u);
+}
+
+TEST(RunsTest, TheOnlyRunIsFound) {
+  for (const size_t count : {1u, 30u, 100u, 200'000u}) {
+    std::string bytes;
+    AppendRun(1, count, 1, bytes);
+    EXPECT_EQ(ReadOnlyRun(bytes, 1, count), 1u);
+    EXPECT_EQ(ReadOnlyRun(bytes, 1, count + 1), std::nullopt);
+    EXPECT_EQ(ReadOnlyRun(bytes.substr(0, bytes.size() - 1), 1, count),
+              std::nullopt);
+    bytes.back() = 2;  // more bits than the width
+    EXPECT_EQ(ReadOnlyRun(bytes, 1, count), std::nullopt);
+  }
+  std::vector<uint32_t> values(100, 1);
+  values[99] = 0;
+  std::string bytes;
+  AppendRuns(values, 1, bytes);
+  EXPECT_EQ(ReadOnlyRun(bytes, 1, values.size()), std::nullopt);
 }
 
 TEST(RunsTest, RefusesWhatIsCutOrTooLong) {
