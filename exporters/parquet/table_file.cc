@@ -163,7 +163,10 @@ absl::Status TableFile::Write(const tables::Table& table,
   for (const tables::Column& column : columns) {
     schema.columns.push_back(ParquetColumn(column));
   }
-  const size_t rows = tables_.RowCount(table);
+  // The folder has the name of one rank, the first, so the table has that one.
+  const size_t rows = table.name == "ranks"
+                          ? std::min<size_t>(tables_.RowCount(table), 1)
+                          : tables_.RowCount(table);
   const std::vector<size_t> ends = GroupEnds(columns, rows);
   Encoded derived = EncodeAllDerived(trace_, table, ends);
   for (const tables::Column& column : columns) {

@@ -1,5 +1,7 @@
 #include "profiler/session/recording.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -12,6 +14,7 @@
 #include "profiler/normalize/normalize.h"
 #include "profiler/plugin/activities.h"
 #include "profiler/plugin/guarded_call.h"
+#include "profiler/text/json_text.h"
 
 namespace kymo {
 namespace {
@@ -37,6 +40,14 @@ absl::Status OutsideProblem(const std::string& backend, uint64_t records) {
       " of its records are left out, because their times are before the start "
       "or after the end of the recording; report this to the backend's "
       "author"));
+}
+
+std::string HostNameJson() {
+  char name[256] = "";
+  gethostname(name, sizeof(name) - 1);
+  std::string json;
+  json::AppendJsonString(json, name);
+  return json;
 }
 
 TimeNs Now() { return MonotonicNs() + EpochOffsetNs(); }
@@ -234,6 +245,9 @@ FinishedRecording Recording::Finish(
     about.metadata.push_back(
         {about.strings.Intern(key), about.strings.Intern(json)});
   }
+  // Behind the others, of which the first of a key counts.
+  about.metadata.push_back(
+      {about.strings.Intern("hostname"), about.strings.Intern(HostNameJson())});
   return {Normalize(std::move(shards), {.start_ns = start_ns_,
                                         .end_ns = end_ns_,
                                         .project_annotations = true}),

@@ -1,5 +1,7 @@
 #include "profiler/session/recording.h"
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -138,6 +140,19 @@ TEST_F(RecordingTest, AKeptRecordingNeedsNoTrace) {
   EXPECT_EQ(finished.kept.size(), 1);
   ASSERT_TRUE(finished.trace.ok()) << finished.trace.status();
   EXPECT_EQ(finished.trace->event_count(), 0);
+}
+
+TEST_F(RecordingTest, TheTraceSaysItsHost) {
+  Add("usual", Collected{});
+  const FinishedRecording finished = Record();
+  ASSERT_TRUE(finished.trace.ok()) << finished.trace.status();
+  char name[256] = "";
+  ASSERT_EQ(gethostname(name, sizeof(name) - 1), 0);
+  ASSERT_EQ(finished.trace->metadata().size(), 1);
+  const model::Metadata& host = finished.trace->metadata()[0];
+  EXPECT_EQ(finished.trace->Name(host.key), "hostname");
+  EXPECT_EQ(finished.trace->Name(host.json_value),
+            "\"" + std::string(name) + "\"");
 }
 
 TEST_F(RecordingTest, WithoutAnyRecordsTheFirstProblemIsSaid) {

@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "profiler/analysis/ranks/mpi_calls.h"
 #include "profiler/text/json_member.h"
 
 namespace kymo::tables {
@@ -31,6 +32,24 @@ RankFacts FindRank(const model::Trace& trace) {
     if (!facts.host) facts.host = json::TextOf(MetadataOf(trace, key));
   }
   return facts;
+}
+
+std::vector<RankRow> RowsOfRanks(const model::Trace& trace,
+                                 const RankFacts& facts) {
+  const std::vector<analysis::Rank> ranks =
+      analysis::FindRankCalls(trace).ranks;
+  if (ranks.empty()) return {{facts.rank, facts.world_size, facts.local_rank}};
+  std::vector<RankRow> rows;
+  for (const analysis::Rank& rank : ranks) {
+    RankRow& row = rows.emplace_back();
+    row.rank = rank.rank;
+    row.world_size = rank.size;
+    if (facts.rank == rank.rank) row.local_rank = facts.local_rank;
+    row.is_mpi = rank.is_mpi;
+    row.host = trace.strings().Find(rank.host);
+    if (rank.host.empty()) row.host = std::nullopt;
+  }
+  return rows;
 }
 
 }  // namespace kymo::tables

@@ -14,9 +14,27 @@ namespace kymo::tables {
 using model::EventIndex;
 
 Source::Source(const model::Trace& trace)
-    : trace_(trace), texts_(trace), rank_(FindRank(trace)) {
-  if (rank_.launcher) launcher_ = texts_.Add(*rank_.launcher);
-  if (rank_.host) host_ = texts_.Add(*rank_.host);
+    : trace_(trace),
+      texts_(trace),
+      facts_(FindRank(trace)),
+      mpi_(texts_.Add("mpi")) {
+  if (facts_.launcher) launcher_ = texts_.Add(*facts_.launcher);
+  if (facts_.host) host_ = texts_.Add(*facts_.host);
+}
+
+const std::vector<RankRow>& Source::ranks() const {
+  return ranks_.Get([this] { return RowsOfRanks(trace_, facts_); });
+}
+
+std::optional<TextId> Source::LauncherOf(const RankRow& rank) const {
+  if (launcher_) return launcher_;
+  return rank.is_mpi ? std::optional(mpi_) : std::nullopt;
+}
+
+// The metadata of a trace of several ranks is that of one of them.
+std::optional<TextId> Source::HostOf(const RankRow& rank) const {
+  if (rank.host) return Texts::Of(*rank.host);
+  return ranks().size() == 1 ? host_ : std::nullopt;
 }
 
 const Column64& Source::self_ns() const {

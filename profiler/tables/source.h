@@ -51,9 +51,9 @@ class Source {
 
   const model::Trace& trace() const { return trace_; }
   const Texts& texts() const { return texts_; }
-  const RankFacts& rank() const { return rank_; }
-  std::optional<TextId> launcher() const { return launcher_; }
-  std::optional<TextId> host() const { return host_; }
+  const std::vector<RankRow>& ranks() const;
+  std::optional<TextId> LauncherOf(const RankRow& rank) const;
+  std::optional<TextId> HostOf(const RankRow& rank) const;
 
   // Null when the event has none.
   const model::Detail* detail(size_t event) const {
@@ -86,7 +86,9 @@ class Source {
  private:
   const model::Trace& trace_;
   Texts texts_;
-  const RankFacts rank_;
+  const RankFacts facts_;
+  const TextId mpi_;
+  Lazy<std::vector<RankRow>> ranks_;
   std::optional<TextId> launcher_;
   std::optional<TextId> host_;
   Lazy<Column64> self_ns_;

@@ -39,15 +39,20 @@ constexpr Column kMetadata[] = {
 
 constexpr Column kRanks[] = {
     Define("rank", "Its rank; NULL if the program was not distributed",
-           [](const Source& s, size_t) { return s.rank().rank; }),
-    Define("world_size", "How many ranks there were",
-           [](const Source& s, size_t) { return s.rank().world_size; }),
-    Define("local_rank", "Its rank on its host",
-           [](const Source& s, size_t) { return s.rank().local_rank; }),
+           [](const Source& s, size_t row) { return s.ranks()[row].rank; }),
+    Define(
+        "world_size", "How many ranks there were",
+        [](const Source& s, size_t row) { return s.ranks()[row].world_size; }),
+    Define(
+        "local_rank", "Its rank on its host",
+        [](const Source& s, size_t row) { return s.ranks()[row].local_rank; }),
     Define("launcher", "What told it its rank: mpi, torchrun, slurm, nccl, ...",
-           [](const Source& s, size_t) { return s.launcher(); }),
-    Define("host", "The host's name",
-           [](const Source& s, size_t) { return s.host(); }),
+           [](const Source& s, size_t row) {
+             return s.LauncherOf(s.ranks()[row]);
+           }),
+    Define(
+        "host", "The host's name",
+        [](const Source& s, size_t row) { return s.HostOf(s.ranks()[row]); }),
     Define("start_ns", "When the recording began, since the epoch",
            [](const Source& s, size_t) { return s.trace().start_ns(); })
         .In("ns"),
@@ -79,13 +84,15 @@ Table MetadataTable() {
 
 Table RanksTable() {
   return {.name = "ranks",
-          .meaning = "The recording's place in a distributed program",
-          .order = "one row for each recording",
+          .meaning =
+              "A rank of the program; of one that was not distributed, "
+              "the recording",
+          .order = "rank",
           .example =
               "select rank, world_size, (end_ns - start_ns) / 1e9 "
               "as seconds from ranks",
           .columns = kRanks,
-          .row_count = [](const Source&) { return size_t{1}; }};
+          .row_count = [](const Source& s) { return s.ranks().size(); }};
 }
 
 }  // namespace kymo::tables

@@ -179,6 +179,29 @@ TEST_F(TraceTablesTest, MetadataAndRanks) {
   EXPECT_THAT(Rows("ranks"), ElementsAre("3|8|-|nccl|node7|1000|3000"));
 }
 
+void AddRank(TestTrace& t, int64_t pid, int64_t rank, std::string_view host,
+             std::string_view instant) {
+  t.AddInstant(t.AddThread(pid, pid, "main"), instant, 1000);
+  t.Describe(0, {model::Arg::Int(t.Intern("rank"), rank),
+                 model::Arg::Int(t.Intern("size"), 3),
+                 model::Arg::String(t.Intern("host"), t.Intern(host))});
+}
+
+TEST(RanksTableTest, ATraceOfSeveralRanksHasARowForEach) {
+  TestTrace t;
+  AddRank(t, 7, 2, "node8", "MPI ranks");
+  AddRank(t, 8, 0, "node7", "job rank");
+  AddRank(t, 9, 1, "node7", "MPI ranks");
+  // That of the first trace that was merged.
+  t.AddMetadata("distributedInfo", R"({"rank": 0, "local_rank": 5})");
+  t.AddMetadata("hostname", R"("node7")");
+  const model::Trace trace = std::move(t).Build();
+  EXPECT_THAT(
+      RowsOf(TraceTables(trace), "ranks",
+             {"rank", "world_size", "local_rank", "launcher", "host"}),
+      ElementsAre("0|3|5|-|node7", "1|3|-|mpi|node7", "2|3|-|mpi|node8"));
+}
+
 // Readers of chunks and of single rows see the same.
 TEST_F(TraceTablesTest, ChunksHaveTheValuesOfRows) {
   for (const Table& table : AllTables()) {

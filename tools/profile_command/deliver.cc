@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -23,8 +24,10 @@
 #include "profiler/report/table.h"
 #include "profiler/report/thread_tables.h"
 #include "profiler/report/wait_tables.h"
+#include "profiler/session/distributed_info.h"
 #include "profiler/text/json_text.h"
 #include "profiler/text/text_cells.h"
+#include "tools/command_line/say.h"
 #include "tools/deliver/export_files.h"
 
 namespace kymo::tools {
@@ -138,6 +141,11 @@ std::vector<std::pair<std::string, std::string>> RunMetadata(
       {"kymo_command", json(absl::StrJoin(command.target, " "))}};
   if (!device.empty() && device != "cuda") {
     metadata.emplace_back("use_device", json(device));
+  }
+  const DistributedInfo info = FindDistributedInfo(getenv);
+  for (const std::string& warning : info.warnings) Say(warning);
+  if (info.is_distributed()) {
+    metadata.emplace_back("distributedInfo", info.ToJson());
   }
   return metadata;
 }

@@ -1,6 +1,7 @@
 #include "tools/profile_command/deliver.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -295,6 +296,20 @@ class WriteFilesTest : public testing::Test {
   MemoryDirectory out_;
   ExportNotes notes_;
 };
+
+TEST(RunMetadataTest, ARankThatALauncherStartedIsSaid) {
+  ProfileCommand command;
+  command.target = {"train", "--fast"};
+  EXPECT_THAT(RunMetadata(command, "cuda"),
+              ElementsAre(Pair("kymo_command", "\"train --fast\"")));
+  ASSERT_EQ(setenv("RANK", "3", 1), 0);
+  ASSERT_EQ(setenv("WORLD_SIZE", "8", 1), 0);
+  EXPECT_THAT(RunMetadata(command, ""),
+              ElementsAre(Pair("kymo_command", "\"train --fast\""),
+                          Pair("distributedInfo", HasSubstr("\"rank\": 3"))));
+  unsetenv("RANK");
+  unsetenv("WORLD_SIZE");
+}
 
 TEST_F(WriteFilesTest, TheSummaryIsAlwaysWrittenOnce) {
   EXPECT_TRUE(Write({}).ok());
