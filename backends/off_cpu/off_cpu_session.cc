@@ -384,6 +384,7 @@ absl::StatusOr<Collected> OffCpuSession::Collect(model::TraceShard& shard) {
       },
       stacks, shard, *states);
   TellLocksFromConditions(shard, *states);
+  causes_.statics().Name(shard, *states);
   shard.thread_states = std::move(states);
   shard.ledger.Merge(ledger_);
   return Collected{};

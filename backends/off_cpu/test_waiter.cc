@@ -161,8 +161,10 @@ void PingPong(int64_t count, bool is_paced) {
   pong.join();
 }
 
+pthread_mutex_t g_waiter_mutex = PTHREAD_MUTEX_INITIALIZER;
+
 struct Waiter {
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_t& mutex = g_waiter_mutex;
   int to[2];
   int fro[2];
   int64_t lock_ns = 0;

@@ -253,6 +253,8 @@ void WaitCauses::SetCall(const ThreadKey& thread, const BlockedCall& call,
   } else if (wait.object_is == ObjectIs::kPolled) {
     const auto polled = ReadPolled(call, memory);
     if (polled) descriptors_.SetPolled(thread, use, *polled, cause);
+  } else if (wait.object_is == ObjectIs::kFutex) {
+    statics_.Note(thread.pid, cause);
   }
 }
 
@@ -264,6 +266,7 @@ WaitCause WaitCauses::CauseOf(const ThreadKey& thread, const NotedCall& call) {
       .is_noted = true, .inode = call.inode, .mode = call.mode};
   switch (call.object_is) {
     case CallObject::kOther:
+      if (call.kind != WaitKind::kChild) statics_.Note(thread.pid, cause);
       break;
     case CallObject::kDescriptor:
       descriptors_.Set(thread, use, cause);
@@ -284,9 +287,11 @@ WaitCause WaitCauses::MutexCauseOf(const ThreadKey& thread,
   // That of pthread_cond_wait begins it; all but the first are taken for
   // addresses that calls return to.
   ++lock.addresses[1];
-  return {.kind = WaitKind::kLock,
-          .stack = StackOf(thread.pid, lock),
-          .object = call.mutex};
+  WaitCause cause = {.kind = WaitKind::kLock,
+                     .stack = StackOf(thread.pid, lock),
+                     .object = call.mutex};
+  statics_.Note(thread.pid, cause);
+  return cause;
 }
 
 OtherThread WaitCauses::WakerOf(const NotedCall& call) {

@@ -28,6 +28,7 @@
 #include "backends/off_cpu/descriptor_names.h"
 #include "backends/off_cpu/look/blocked_look.h"
 #include "backends/off_cpu/look/kernel_calls.h"
+#include "backends/off_cpu/static_objects.h"
 #include "backends/off_cpu/thread_clock.h"
 #include "backends/off_cpu/wait_log.h"
 #include "backends/sampling/perf_records.h"
@@ -38,7 +39,7 @@ namespace kymo::off_cpu {
 class WaitCauses {
  public:
   WaitCauses(sampling::StackStore* stacks, WaitLog* log)
-      : stacks_(stacks), log_(log), descriptors_(log) {}
+      : stacks_(stacks), log_(log), descriptors_(log), statics_(stacks, log) {}
 
   // Reads what samples need, before the first of them.
   void ExpectSamples();
@@ -63,6 +64,9 @@ class WaitCauses {
   // those of a call 20 ms, but a call may always look at 16 threads. The next
   // call goes on with the others.
   void LookAtBlocked(ThreadClock& clock, uint64_t until_ns);
+
+  // After the log's Collect, for names.
+  StaticObjects& statics() noexcept { return statics_; }
 
   // No more looks come. Names what is not named yet.
   void Finish() { descriptors_.Finish(); }
@@ -93,6 +97,7 @@ class WaitCauses {
   sampling::StackStore* const stacks_;
   WaitLog* const log_;
   DescriptorNames descriptors_;
+  StaticObjects statics_;
   BlockedLook look_;
   BlockedLook holder_look_;
   std::vector<Again> again_;

@@ -1,5 +1,7 @@
 // Programs that know why their threads waited: test_waiter.cc,
 // test_interrupts.cc.
+//
+// Long, because each test runs with each source of stacks.
 #include <unistd.h>
 
 #include <algorithm>
@@ -113,6 +115,16 @@ TEST_P(WaitsChildTest, WaitsHaveTheirKindAndPlace) {
               pipe_ns / all_ns, most);
   EXPECT_NEAR(share("(anonymous namespace)::WaitForTime", WaitKind::kSleep),
               time_ns / all_ns, most);
+  for (const Wait& wait : shard_.thread_states->waits) {
+    const std::string_view object = shard_.strings.Get(wait.object_name);
+    if (wait.kind == WaitKind::kLock && wait.duration_ns > 10 * kNsPerMs) {
+      EXPECT_TRUE(object.ends_with("g_waiter_mutex in test_waiter")) << object;
+    }
+    if (IsIn(wait.stack, "(anonymous namespace)::WaitForPipe") &&
+        wait.kind == WaitKind::kNetwork && wait.duration_ns > 10 * kNsPerMs) {
+      EXPECT_EQ(object, "pipe from itself");
+    }
+  }
   // Whatever it is blocked for, it has a stack.
   double blocked_ns = 0, without_stack_ns = 0;
   const auto add = [&](const auto& wait) {

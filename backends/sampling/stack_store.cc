@@ -18,6 +18,7 @@
 #include "profiler/symbolize/jit/jit_files.h"
 #include "profiler/symbolize/proc_maps.h"
 #include "profiler/symbolize/raw_stack_names.h"
+#include "profiler/symbolize/statics/static_names.h"
 
 namespace kymo::sampling {
 namespace {
@@ -224,6 +225,24 @@ symbolize::RawStackId StackStore::Intern(const CapturedStack& captured) {
     if (first_seen_ns_[stack] == 0) first_seen_ns_[stack] = now_ns;
   }
   return stack;
+}
+
+std::optional<symbolize::Mapping> StackStore::StaticAt(int64_t pid,
+                                                       uint64_t address) {
+  SampledProcess& process = processes_.Process(pid);
+  const auto find = [&]() -> const symbolize::Mapping* {
+    const symbolize::Mapping* const before = process.space.FindBefore(address);
+    return before != nullptr &&
+                   symbolize::IsStatic(modules_.module(before->module),
+                                       address + before->delta)
+               ? before
+               : nullptr;
+  };
+  const symbolize::Mapping* found = find();
+  if (found == nullptr && process.space.size() == 0 && ReadMaps(pid, process)) {
+    found = find();
+  }
+  return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
 void StackStore::OnEnd(int64_t pid) {

@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@
 #include "profiler/base/time.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace_shard.h"
+#include "profiler/symbolize/address_space.h"
 #include "profiler/symbolize/elf_module.h"
 #include "profiler/symbolize/jit/jit_names.h"
 #include "profiler/symbolize/process_mappings.h"
@@ -70,6 +72,10 @@ class StackStore {
   // Reads what a process that runs already has mapped.
   void ReadMapsOf(int64_t pid) { ReadMaps(pid, processes_.Process(pid)); }
   symbolize::RawStackId Intern(const CapturedStack& captured);
+  // Where in static storage of a process something is, if it is there. What
+  // lies beside it in the same module has the same place but for the address.
+  std::optional<symbolize::Mapping> StaticAt(int64_t pid, uint64_t address);
+  symbolize::ModuleTable& modules() noexcept { return modules_; }
   void AddLoss(model::Loss loss, uint64_t count) { ledger_.Add(loss, count); }
 
   // The thread ended, or runs another program.

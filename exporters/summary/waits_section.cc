@@ -54,6 +54,9 @@ void WritePlaces(const Trace& trace,
     json.Member("count", static_cast<int64_t>(group.count));
     json.Member("wait_ns", group.duration_ns);
     json.Member("longest_ns", group.longest_ns);
+    if (group.object_count > 0) {
+      json.Member("object", analysis::ObjectsText(trace, group));
+    }
     WriteStack("stack", trace, group.stack, json);
     if (group.waker_stack != model::kEmptyStack) {
       json.Member("woken_in", places.Of(group.waker_stack));
@@ -74,6 +77,10 @@ void WriteLocks(const Trace& trace, JsonWriter& json) {
     json.BeginObject();
     json.Member("pid", lock.pid);
     json.Member("object", analysis::LockName(trace, lock.object, lock.name));
+    if (lock.origin != analysis::LockOrigin::kUnknown) {
+      json.Member("origin", analysis::OriginText(places, lock));
+      WriteStack("origin_stack", trace, lock.origin_stack, json);
+    }
     json.Member("count", static_cast<int64_t>(lock.count));
     json.Member("wait_ns", lock.duration_ns);
     json.Member("longest_ns", lock.longest_ns);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "profiler/analysis/waits.h"
@@ -56,7 +57,8 @@ class WaitGroups {
   template <typename W>
   void Add(model::TrackIndex track, const W& wait, bool is_idle,
            model::StackId stack) {
-    auto& [group, wakers] = groups_[{track, wait.kind, stack, is_idle}];
+    auto& [group, wakers, objects] =
+        groups_[{track, wait.kind, stack, is_idle}];
     group.track = track;
     group.kind = wait.kind;
     group.stack = stack;
@@ -65,18 +67,21 @@ class WaitGroups {
     if (WakerOf(wait) != model::kEmptyStack) {
       wakers[WakerOf(wait)] += wait.duration_ns;
     }
+    if (wait.object != 0 || wait.object_name != model::kEmptyName) {
+      objects[{wait.object, wait.object_name}] += wait.duration_ns;
+    }
   }
 
   std::vector<WaitGroup> Sorted() const {
     std::vector<WaitGroup> sorted;
     for (const auto& [key, entry] : groups_) {
-      const auto& [group, wakers] = entry;
+      const auto& [group, wakers, objects] = entry;
       sorted.push_back(group);
-      if (wakers.empty()) continue;
-      sorted.back().waker_stack =
-          std::ranges::max_element(wakers, {}, [](const auto& waker) {
-            return waker.second;
-          })->first;
+      if (!wakers.empty()) sorted.back().waker_stack = Longest(wakers);
+      if (objects.empty()) continue;
+      std::tie(sorted.back().object, sorted.back().object_name) =
+          Longest(objects);
+      sorted.back().object_count = objects.size();
     }
     std::ranges::stable_sort(sorted,
                              [](const WaitGroup& a, const WaitGroup& b) {
@@ -90,7 +95,15 @@ class WaitGroups {
   struct Entry {
     WaitGroup group;
     std::map<model::StackId, DurationNs> wakers;  // by stack
+    std::map<std::pair<uint64_t, model::NameId>, DurationNs> objects;
   };
+  // REQUIRES: there are some.
+  template <typename Key>
+  static Key Longest(const std::map<Key, DurationNs>& times) {
+    return std::ranges::max_element(
+               times, {}, [](const auto& entry) { return entry.second; })
+        ->first;
+  }
   using Key =
       std::tuple<model::TrackIndex, model::WaitKind, model::StackId, bool>;
   std::map<Key, Entry> groups_;

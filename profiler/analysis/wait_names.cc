@@ -107,6 +107,34 @@ std::string ObjectName(const Trace& trace, WaitKind kind, uint64_t object,
   return absl::StrCat(number, text.empty() ? "" : " ", text);
 }
 
+std::string ObjectsText(const Trace& trace, const WaitGroup& group) {
+  std::string text =
+      ObjectName(trace, group.kind, group.object, group.object_name);
+  if (text.empty() || group.object_count < 2) return text;
+  const uint64_t others = group.object_count - 1;
+  absl::StrAppend(&text, " and ", others, others == 1 ? " other" : " others");
+  return text;
+}
+
+std::string OriginText(WaitPlaces& places, const LockWaits& lock) {
+  switch (lock.origin) {
+    case LockOrigin::kUnknown:
+      return "";
+    case LockOrigin::kAllocated:
+      return "made in " + places.Of(lock.origin_stack);
+    case LockOrigin::kFirstWait:
+      break;
+  }
+  return "first seen waiting at " + places.Of(lock.origin_stack);
+}
+
+std::string LockText(const Trace& trace, WaitPlaces& places,
+                     const LockWaits& lock) {
+  const std::string origin = OriginText(places, lock);
+  return absl::StrCat(LockName(trace, lock.object, lock.name),
+                      origin.empty() ? "" : ", ", origin);
+}
+
 std::string LockName(const Trace& trace, uint64_t object, model::NameId name) {
   const std::string text = ObjectName(trace, WaitKind::kLock, object, name);
   return text.empty() ? "[unknown]" : text;

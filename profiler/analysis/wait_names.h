@@ -12,6 +12,7 @@
 #include <string>
 
 #include "profiler/analysis/memory/allocation_frames.h"
+#include "profiler/analysis/waits.h"
 #include "profiler/model/stack_table.h"
 #include "profiler/model/string_table.h"
 #include "profiler/model/trace.h"
@@ -54,6 +55,16 @@ std::string InnermostFunction(const model::Trace& trace, model::StackId stack);
 // known.
 std::string ObjectName(const model::Trace& trace, model::WaitKind kind,
                        uint64_t object, model::NameId name);
+
+// ObjectName of what a group of waits was mostly for: "5 /run/x and 3 others".
+std::string ObjectsText(const model::Trace& trace, const WaitGroup& group);
+
+// "made in Cache::Cache", "first seen waiting at Cache::Get"; empty if nobody
+// knows where it comes from.
+std::string OriginText(WaitPlaces& places, const LockWaits& lock);
+// LockName and OriginText.
+std::string LockText(const model::Trace& trace, WaitPlaces& places,
+                     const LockWaits& lock);
 
 // ObjectName of a lock; "[unknown]" if it is not known.
 std::string LockName(const model::Trace& trace, uint64_t object,

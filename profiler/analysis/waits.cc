@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "profiler/analysis/go_idle_stacks.h"
+#include "profiler/analysis/lock_origins.h"
 #include "profiler/analysis/open_events.h"
 #include "profiler/analysis/steps.h"
 #include "profiler/analysis/wait_groups.h"
@@ -308,6 +309,7 @@ std::vector<LockWaits> WaitsByLock(const Trace& trace) {
     WaitGroups holders;
   };
   std::map<std::tuple<int64_t, uint64_t, model::NameId>, Lock> locks;
+  LockOrigins origins;
   ForEachWait(trace, [&](const auto& wait, bool is_idle) {
     if (wait.kind != WaitKind::kLock) return;
     const int64_t pid = trace.tracks()[wait.track].pid;
@@ -317,6 +319,7 @@ std::vector<LockWaits> WaitsByLock(const Trace& trace) {
     lock.object = wait.object;
     lock.name = wait.object_name;
     AddTo(lock, wait);
+    origins.OnWait(lock, wait);
     waiters.Add(model::kNoTrack, wait, is_idle);
     holders.Add(model::kNoTrack, wait, is_idle, HolderStackOf(wait));
   });
@@ -327,6 +330,7 @@ std::vector<LockWaits> WaitsByLock(const Trace& trace) {
     sorted.back().holders = lock.holders.Sorted();
   }
   std::ranges::stable_sort(sorted, std::greater(), &LockWaits::duration_ns);
+  origins.Fill(trace, sorted);
   return sorted;
 }
 

@@ -60,6 +60,11 @@ struct WaitGroup {
   DurationNs longest_ns = 0;
   // Where other threads ended most of that time, as far as anybody saw.
   model::StackId waker_stack = model::kEmptyStack;
+  // What most of that time was for, and how many different things all of it. 0:
+  // nobody knows it.
+  uint64_t object = 0;
+  model::NameId object_name = model::kEmptyName;
+  uint64_t object_count = 0;
 
   friend bool operator==(const WaitGroup&, const WaitGroup&) = default;
 };
@@ -83,11 +88,20 @@ struct LockHolder {
 };
 LockHolder HolderOf(const model::Wait& wait);
 
+// Of a lock that has no name: where it came from.
+enum class LockOrigin : uint8_t {
+  kUnknown,
+  kAllocated,  // its memory was allocated there
+  kFirstWait,  // the first thread that was seen to wait for it did so there
+};
+
 // The waits for one lock of one process.
 struct LockWaits {
   int64_t pid = 0;
   uint64_t object = 0;  // its address; 0: nobody saw it
   model::NameId name = model::kEmptyName;
+  LockOrigin origin = LockOrigin::kUnknown;
+  model::StackId origin_stack = model::kEmptyStack;
   uint64_t count = 0;
   DurationNs duration_ns = 0;
   DurationNs longest_ns = 0;

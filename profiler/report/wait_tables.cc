@@ -35,6 +35,10 @@ Value ShareIfAny(DurationNs part, DurationNs whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
+Value TextIfAny(std::string text) {
+  return text.empty() ? Value() : Value(std::move(text));
+}
+
 int64_t Count(uint64_t count) { return static_cast<int64_t>(count); }
 
 // Of each kind a column, but not of kCpuBusy: such a thread is runnable.
@@ -63,6 +67,7 @@ ValueTable WaitTable(const Trace& trace) {
                                {"wait_ns", "Wait", Unit::kNs},
                                {"waits", "Waits", Unit::kCount},
                                {"longest_ns", "Longest", Unit::kNs},
+                               {"object", "Object", Unit::kText},
                                {"woken_in", "Woken in", Unit::kText},
                                {"stack", "Stack", Unit::kText}},
                    .rows = {}};
@@ -78,6 +83,7 @@ ValueTable WaitTable(const Trace& trace) {
          std::string(group.is_idle ? "idle" : ""),
          group.is_idle ? Value() : ShareIfAny(group.duration_ns, all_ns),
          group.duration_ns, Count(group.count), group.longest_ns,
+         TextIfAny(analysis::ObjectsText(trace, group)),
          group.waker_stack == model::kEmptyStack ? Value()
                                                  : places.Of(group.waker_stack),
          CallersText(trace, group.stack)});
@@ -88,6 +94,7 @@ ValueTable WaitTable(const Trace& trace) {
 ValueTable LockTable(const Trace& trace) {
   ValueTable table{.columns = {{"process", "Process", Unit::kCount},
                                {"lock", "Lock", Unit::kText},
+                               {"origin", "Origin", Unit::kText},
                                {"side", "Side", Unit::kText},
                                {"lock_wait_ns", "Wait for it", Unit::kNs},
                                {"wait_ns", "Wait", Unit::kNs},
@@ -102,8 +109,9 @@ ValueTable LockTable(const Trace& trace) {
                          std::string where) {
       table.rows.push_back(
           {lock.pid, analysis::LockName(trace, lock.object, lock.name),
-           std::string(side), lock.duration_ns, group.duration_ns,
-           Count(group.count), group.longest_ns, std::move(where),
+           TextIfAny(analysis::OriginText(places, lock)), std::string(side),
+           lock.duration_ns, group.duration_ns, Count(group.count),
+           group.longest_ns, std::move(where),
            CallersText(trace, group.stack)});
     };
     for (const WaitGroup& waiter : lock.waiters) {

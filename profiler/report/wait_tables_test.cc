@@ -71,9 +71,11 @@ TEST(WaitTablesTest, IdleWaitsHaveNoShareOfTheOthers) {
   EXPECT_EQ(Number(put[4]), 2'000);
   EXPECT_EQ(Number(put[5]), 1);
   EXPECT_EQ(Number(put[6]), 2'000);
-  EXPECT_EQ(Text(put[7]), "Hold");
-  EXPECT_EQ(Text(put[8]), "pthread_mutex_lock < Put < main");
+  EXPECT_EQ(Text(put[7]), "0x1f a\nb.cc:5");
+  EXPECT_EQ(Text(put[8]), "Hold");
+  EXPECT_EQ(Text(put[9]), "pthread_mutex_lock < Put < main");
   EXPECT_TRUE(std::holds_alternative<std::monostate>(idle[7]));
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(idle[8]));
 }
 
 TEST(WaitTablesTest, ALockHasARowForEachStackThatWaitedAndThatHeldIt) {
@@ -83,14 +85,28 @@ TEST(WaitTablesTest, ALockHasARowForEachStackThatWaitedAndThatHeldIt) {
   for (const std::vector<Value>& row : table.rows) {
     EXPECT_EQ(Number(row[0]), 7);
     EXPECT_EQ(Text(row[1]), "0x1f a\nb.cc:5");
-    EXPECT_EQ(Number(row[3]), 3'000);
-    texts.push_back(Text(row[2]) + " " + std::to_string(Number(row[4])) + " " +
-                    Text(row[7]));
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(row[2])) << "named";
+    EXPECT_EQ(Number(row[4]), 3'000);
+    texts.push_back(Text(row[3]) + " " + std::to_string(Number(row[5])) + " " +
+                    Text(row[8]));
   }
   EXPECT_EQ(texts, (std::vector<std::string>{"waits 2000 Put", "waits 1000 Get",
                                              "holds 2000 Hold",
                                              "holds 1000 [unknown]"}));
-  EXPECT_EQ(Text(table.rows[2][8]), "Hold < worker");
+  EXPECT_EQ(Text(table.rows[2][9]), "Hold < worker");
+}
+
+TEST(WaitTablesTest, ALockWithoutANameHasItsOrigin) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 7, "main");
+  t.AddWait({.track = main,
+             .kind = WaitKind::kLock,
+             .begin_ns = 1'000,
+             .duration_ns = 2'000,
+             .object = 0x1f},
+            {"main", "Put", "pthread_mutex_lock"});
+  const model::Trace trace = std::move(t).Build();
+  EXPECT_EQ(Text(LockTable(trace).rows.at(0)[2]), "first seen waiting at Put");
 }
 
 TEST(WaitTablesTest, ARangeIsOnACpuRunnableOrBlocked) {

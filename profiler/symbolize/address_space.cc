@@ -49,14 +49,17 @@ const Mapping* AddressSpace::Find(uint64_t address) const noexcept {
   if (last_ < mappings_.size() && Contains(mappings_[last_], address)) {
     return &mappings_[last_];
   }
+  const Mapping* const before = FindBefore(address);
+  if (before == nullptr || !Contains(*before, address)) return nullptr;
+  last_ = static_cast<size_t>(before - mappings_.data());
+  return before;
+}
+
+const Mapping* AddressSpace::FindBefore(uint64_t address) const noexcept {
   const auto after = std::partition_point(
       mappings_.begin(), mappings_.end(),
       [&](const Mapping& m) { return m.start <= address; });
-  if (after == mappings_.begin() || !Contains(*(after - 1), address)) {
-    return nullptr;
-  }
-  last_ = static_cast<size_t>(after - 1 - mappings_.begin());
-  return &mappings_[last_];
+  return after == mappings_.begin() ? nullptr : &*(after - 1);
 }
 
 }  // namespace kymo::symbolize

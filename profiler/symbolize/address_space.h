@@ -36,6 +36,10 @@ class AddressSpace {
   // Clear.
   const Mapping* Find(uint64_t address) const noexcept;
 
+  // The last mapping that begins there or before, wherever it ends. A module's
+  // data lies behind its code. Valid as the result of Find.
+  const Mapping* FindBefore(uint64_t address) const noexcept;
+
   size_t size() const noexcept { return mappings_.size(); }
 
  private:

@@ -159,6 +159,14 @@ std::string MostlyHeldIn(const analysis::LockWaits& lock,
       ->first;
 }
 
+// "Mostly in" says as much as where a thread was first seen to wait.
+std::string LockText(const model::Trace& trace, const analysis::LockWaits& lock,
+                     analysis::WaitPlaces& names) {
+  return lock.origin == analysis::LockOrigin::kAllocated
+             ? analysis::LockText(trace, names, lock)
+             : analysis::LockName(trace, lock.object, lock.name);
+}
+
 std::string LocksTable(const model::Trace& trace,
                        const ScreenOptions& options) {
   const std::vector<analysis::LockWaits> locks = analysis::WaitsByLock(trace);
@@ -177,8 +185,7 @@ std::string LocksTable(const model::Trace& trace,
   for (size_t i = 0; i < shown; ++i) {
     const analysis::LockWaits& lock = locks[i];
     table.rows.push_back(
-        {.cells = {VisibleText(
-                       analysis::LockName(trace, lock.object, lock.name)),
+        {.cells = {VisibleText(LockText(trace, lock, names)),
                    Time(lock.duration_ns), std::to_string(lock.count),
                    Time(lock.longest_ns),
                    VisibleText(names.Of(lock.waiters.front().stack)),

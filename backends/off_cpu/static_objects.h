@@ -1,0 +1,53 @@
+// static_objects.h - names locks and conditions in static storage.
+//
+//   StaticObjects statics(&stacks, &log);
+//   statics.Note(pid, cause);     // while it is known what is mapped where
+//   statics.Name(shard, states);  // "g_mutex in server"
+//
+// Notes only in which module an object is, because its address may still be
+// corrected (lock_names.h). Symbols are read at the end.
+//
+// Threads: none. Borrows the store and the log.
+#ifndef KYMO_BACKENDS_OFF_CPU_STATIC_OBJECTS_H_
+#define KYMO_BACKENDS_OFF_CPU_STATIC_OBJECTS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "backends/off_cpu/wait_log.h"
+#include "backends/sampling/stack_store.h"
+#include "profiler/model/string_table.h"
+#include "profiler/model/thread_states.h"
+#include "profiler/model/trace_shard.h"
+#include "profiler/symbolize/address_space.h"
+
+namespace kymo::off_cpu {
+
+class StaticObjects {
+ public:
+  StaticObjects(sampling::StackStore* stacks, WaitLog* log)
+      : stacks_(stacks), log_(log) {}
+
+  // Sets the cause's name, which stands for the module, if its object is in
+  // static storage.
+  void Note(uint32_t pid, WaitCause& cause);
+
+  // Gives waits and sums of the log the names of their objects.
+  void Name(model::TraceShard& shard, model::ThreadStates& states) const;
+
+ private:
+  static constexpr size_t kMostKnown = 100'000;
+
+  sampling::StackStore* const stacks_;
+  WaitLog* const log_;
+  // By process and address, as long as no process maps other code.
+  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, model::NameId> known_;
+  uint64_t version_ = 0;
+  absl::flat_hash_map<std::string, symbolize::Mapping> modules_;  // by name
+};
+
+}  // namespace kymo::off_cpu
+
+#endif  // KYMO_BACKENDS_OFF_CPU_STATIC_OBJECTS_H_
