@@ -37,7 +37,8 @@ EventText::EventText(const Trace& trace, const Rows& rows, TimeNs base_ns)
       names_(trace),
       launches_(trace),
       args_(trace, names_, launches_),
-      flows_(timeline::FindForwardBackwardFlows(trace)) {
+      flows_(timeline::FindForwardBackwardFlows(trace)),
+      messages_(trace) {
   for (size_t i = 0; i < kTypes; ++i) {
     const std::string cat(
         model::ActivityTypeName(static_cast<ActivityType>(i)));
@@ -131,6 +132,9 @@ void EventText::AppendFlowEnds(std::string& out, EventIndex event) const {
     const timeline::FlowEnd flow = flows_[event];
     AppendFlowEnd(out, event, "fwdbwd", flow.id, flow.is_start);
   }
+  for (const timeline::MessageEnd& end : messages_.Of(event)) {
+    AppendFlowEndAt(out, event, end.time_ns, "mpi", end.id, end.is_start);
+  }
   if (!IsSlice(trace_, event)) return;
   if (launches_.IsLauncher(event)) {
     AppendFlowEnd(out, event, "ac2g", launches_.FileId(event), true);
@@ -144,9 +148,15 @@ void EventText::AppendFlowEnds(std::string& out, EventIndex event) const {
 void EventText::AppendFlowEnd(std::string& out, EventIndex event,
                               std::string_view name, uint64_t id,
                               bool is_start) const {
+  AppendFlowEndAt(out, event, trace_.start()[event], name, id, is_start);
+}
+
+void EventText::AppendFlowEndAt(std::string& out, EventIndex event, TimeNs time,
+                                std::string_view name, uint64_t id,
+                                bool is_start) const {
   absl::StrAppend(&out, "{\"ph\":\"", is_start ? "s" : "f", "\",\"id\":", id,
                   rows_.tracks[trace_.track()[event]].ids);
-  json::AppendMicroseconds(out, Relative(trace_.start()[event]));
+  json::AppendMicroseconds(out, Relative(time));
   absl::StrAppend(&out, ",\"cat\":\"", ToAbsl(name), "\",\"name\":\"",
                   ToAbsl(name), is_start ? "\"},\n" : "\",\"bp\":\"e\"},\n");
 }

@@ -17,6 +17,7 @@
 #include "exporters/chrome/rows.h"
 #include "exporters/timeline/flame_slices.h"
 #include "exporters/timeline/forward_backward.h"
+#include "exporters/timeline/message_flows.h"
 #include "profiler/analysis/device/launches.h"
 #include "profiler/base/time.h"
 #include "profiler/model/activity_type.h"
@@ -32,8 +33,9 @@ class EventText {
   EventText& operator=(const EventText&) = delete;
 
   // Appends a range (X; b and e when asynchronous) or an instant (i). Then it
-  // appends the ends of flows at this event: fwdbwd, and ac2g from a launching
-  // call to the work that it launched.
+  // appends the ends of flows at this event: fwdbwd, ac2g from a launching call
+  // to the work that it launched, and mpi from where a message was sent to
+  // where it was complete.
   void AppendEvent(std::string& out, model::EventIndex event) const;
   // A slice of a thread's flame chart.
   void AppendSlice(std::string& out, const Row& row,
@@ -63,6 +65,8 @@ class EventText {
   void AppendFlowEnds(std::string& out, model::EventIndex event) const;
   void AppendFlowEnd(std::string& out, model::EventIndex event,
                      std::string_view name, uint64_t id, bool is_start) const;
+  void AppendFlowEndAt(std::string& out, model::EventIndex event, TimeNs time,
+                       std::string_view name, uint64_t id, bool is_start) const;
   void AppendMetadata(std::string& out, std::string_view name,
                       std::string_view ids, std::string_view key,
                       std::string_view json_value) const;
@@ -75,6 +79,7 @@ class EventText {
   const analysis::Launches launches_;
   const EventArgs args_;
   const std::vector<timeline::FlowEnd> flows_;
+  const timeline::MessageFlows messages_;
   std::array<std::string, kTypes> range_heads_;  // `{"ph":"X",...,"name":`
   std::array<std::string, kTypes> instant_heads_;
   std::vector<bool> is_shared_counter_;  // by counter sample

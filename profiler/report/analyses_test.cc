@@ -57,6 +57,7 @@ model::Trace TraceOfRanks() {
     t.AddRange(track, rank == 0 ? "MPI_Send" : "MPI_Recv", 6000, 7000);
     t.Describe(0, {arg("comm", 0), arg(rank == 0 ? "to" : "from", 1 - rank),
                    arg("tag", 1)});
+    t.AddRange(track, "MPI_Wait", 7000, 7100);
   }
   return std::move(t).Build();
 }
@@ -73,8 +74,8 @@ model::Trace TraceForAll() {
 TEST(AnalysesTest, EveryOneHasRowsOfATraceWithAKernelAndACopy) {
   const model::Trace of_devices = TraceForAll();
   const model::Trace of_ranks = TraceOfRanks();
-  const std::set<std::string_view> about_ranks = {"collectives", "imbalance",
-                                                  "messages", "ranks"};
+  const std::set<std::string_view> about_ranks = {
+      "collectives", "imbalance", "messages", "mpi_waits", "ranks"};
   for (const Analysis& analysis : Analyses()) {
     SCOPED_TRACE(analysis.name);
     const model::Trace& trace =

@@ -145,6 +145,27 @@ class RanksTest:
             self.assertEqual(messages[rank, down]["bytes"],
                              STEPS * 400 + extra * 12)
 
+    def test_messages_are_flows(self):
+        events = json.loads((self.job / "trace.json").read_text())
+        ends = collections.Counter(
+            (event["ph"], event["id"]) for event in events["traceEvents"]
+            if event.get("cat") == "mpi")
+        messages = sum(row["messages"] for row in self.rows("messages"))
+        self.assertEqual(ends, {
+            (phase, number + 1): 1
+            for phase in "sf" for number in range(messages)})
+
+    def test_waits_for_requests_are_split(self):
+        row, = self.rows("mpi_waits")
+        self.assertEqual(row["name"], "MPI_Waitall")
+        self.assertEqual(row["calls"], RANKS * STEPS)
+        # A request to receive, and one to send, which MPICH has completed in
+        # MPI_Isend already.
+        self.assertIn(row["messages"], [RANKS * STEPS, 2 * RANKS * STEPS])
+        self.assertEqual(row["waiting_ns"] + row["transfer_ns"],
+                         row["total_ns"])
+        self.assertGreaterEqual(row["transfer_ns"], 0)
+
     def test_phases_are_ranges(self):
         events = json.loads((self.job / "trace.json").read_text())
         names = [event.get("name") for event in events["traceEvents"]

@@ -1,8 +1,9 @@
 // completion.cc - the functions that begin, complete and free requests, and
 // those whose result comes later.
 //
-// MPI_Test and its like are no ranges of their own: programs poll with them.
-// What they complete ends as in MPI_Wait.
+// What a call completes ends within its range: so it can be told later which
+// call has waited for it. MPI_Test and its like are no ranges of their own:
+// programs poll with them.
 #include "backends/mpi/target/call.h"
 #include "backends/mpi/target/communicators.h"
 #include "backends/mpi/target/mpi_library.h"
@@ -71,10 +72,8 @@ KYMO_EXPORT Word MPI_Wait(Word request, Word status) {
   KYMO_REAL(Wait, 2)
   if (!IsRecording()) return real(request, status);
   Batch batch(1, request, &status);
-  const Word result = [&] {
-    const PlainCall call("MPI_Wait");
-    return real(request, status);
-  }();
+  const PlainCall call("MPI_Wait");
+  const Word result = real(request, status);
   if (IsDone(result)) batch.CompleteAll();
   return result;
 }
@@ -83,10 +82,8 @@ KYMO_EXPORT Word MPI_Waitall(Word count, Word requests, Word statuses) {
   KYMO_REAL(Waitall, 3)
   if (!IsRecording()) return real(count, requests, statuses);
   Batch batch(static_cast<int>(count), requests, &statuses);
-  const Word result = [&] {
-    const PlainCall call("MPI_Waitall");
-    return real(count, requests, statuses);
-  }();
+  const PlainCall call("MPI_Waitall");
+  const Word result = real(count, requests, statuses);
   if (IsDone(result)) batch.CompleteAll();
   return result;
 }
@@ -96,10 +93,8 @@ KYMO_EXPORT Word MPI_Waitany(Word count, Word requests, Word index,
   KYMO_REAL(Waitany, 4)
   if (!IsRecording()) return real(count, requests, index, status);
   Batch batch(static_cast<int>(count), requests, &status);
-  const Word result = [&] {
-    const PlainCall call("MPI_Waitany");
-    return real(count, requests, index, status);
-  }();
+  const PlainCall call("MPI_Waitany");
+  const Word result = real(count, requests, index, status);
   if (IsDone(result)) batch.Complete(IntAt(index), 0);
   return result;
 }
@@ -111,10 +106,8 @@ KYMO_EXPORT Word MPI_Waitsome(Word count, Word requests, Word out_count,
     return real(count, requests, out_count, indices, statuses);
   }
   Batch batch(static_cast<int>(count), requests, &statuses);
-  const Word result = [&] {
-    const PlainCall call("MPI_Waitsome");
-    return real(count, requests, out_count, indices, statuses);
-  }();
+  const PlainCall call("MPI_Waitsome");
+  const Word result = real(count, requests, out_count, indices, statuses);
   for (int i = 0; IsDone(result) && i < IntAt(out_count); ++i) {
     batch.Complete(IntAt(indices, i), i);
   }

@@ -24,6 +24,8 @@ void AddWaitFindings(const FindingRun& run, std::vector<Finding>& findings);
 // load_imbalance: from ranges, else from samples.
 void AddImbalanceFindings(const FindingRun& run,
                           std::vector<Finding>& findings);
+// late_rank: from calls of MPI.
+void AddRankFindings(const FindingRun& run, std::vector<Finding>& findings);
 // slow_steps: from steps, and the ranges in them.
 void AddStepFindings(const FindingRun& run, std::vector<Finding>& findings);
 // short_lived_allocations, memory_growth, leak: from memory records.

@@ -14,7 +14,7 @@ namespace {
 constexpr void (*kFamilies[])(const FindingRun&, std::vector<Finding>&) = {
     AddSampleFindings,    AddRangeFindings, AddFlopsFindings,  AddWaitFindings,
     AddImbalanceFindings, AddStepFindings,  AddMemoryFindings, AddFaultFindings,
-    AddDeviceFindings,    AddLossFindings};
+    AddDeviceFindings,    AddRankFindings,  AddLossFindings};
 
 }  // namespace
 

@@ -87,6 +87,9 @@ class Summer {
 
   void Finish(std::vector<CollectiveSum>& results) {
     for (auto& [name, sum] : sums_) {
+      for (const auto& [time, operations] : sum.late) {
+        sum.result.waited_for_ns.push_back(time);
+      }
       const auto worst = std::max_element(sum.late.begin(), sum.late.end());
       if (worst->second > 0) {
         sum.result.late_rank = calls_.ranks[worst - sum.late.begin()].rank;

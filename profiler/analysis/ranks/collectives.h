@@ -37,6 +37,8 @@ struct CollectiveSum {
   DurationNs late_ns = 0;
   // Operations in which it was the last.
   int64_t late_operations = 0;
+  // For each of RankCalls::ranks, how long the others waited for it.
+  std::vector<DurationNs> waited_for_ns;
 
   DurationNs transfer_ns() const { return total_ns - waiting_ns; }
 };

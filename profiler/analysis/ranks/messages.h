@@ -9,8 +9,8 @@
 //
 // A late sender is one that began to send when the receiver already waited in
 // MPI_Recv; a late receiver is one that had not begun to receive when the
-// sender already was in a blocking send. Requests (MPI_Irecv) wait in MPI_Wait,
-// where the two are not told apart: they have neither.
+// sender already was in a blocking send. Requests (MPI_Irecv) have neither:
+// their waiting is that of MPI_Wait (rank_waits.h).
 //
 // Units: nanoseconds and bytes. Threads: values.
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_MESSAGES_H_

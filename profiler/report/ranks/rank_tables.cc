@@ -11,6 +11,7 @@
 #include "profiler/analysis/ranks/imbalance.h"
 #include "profiler/analysis/ranks/messages.h"
 #include "profiler/analysis/ranks/mpi_calls.h"
+#include "profiler/analysis/ranks/rank_waits.h"
 
 namespace kymo::report {
 namespace {
@@ -104,6 +105,30 @@ ValueTable CollectiveTable(const model::Trace& trace) {
         {sum.name, sum.comm, sum.ranks, sum.operations, sum.incomplete,
          sum.total_ns, sum.waiting_ns, ShareOf(sum.waiting_ns, sum.total_ns),
          sum.transfer_ns(), late_rank, sum.late_ns, sum.late_operations});
+  }
+  return table;
+}
+
+ValueTable MpiWaitTable(const model::Trace& trace) {
+  ValueTable table{.columns = {{"name", "Name", Unit::kText},
+                               {"calls", "# of Calls", Unit::kCount},
+                               {"messages", "Messages", Unit::kCount},
+                               {"total_ns", "Total", Unit::kNs},
+                               {"waiting_ns", "Waiting", Unit::kNs},
+                               {"waiting_share", "Waiting %", Unit::kShare},
+                               {"transfer_ns", "Transfer", Unit::kNs},
+                               {"late_rank", "Late rank", Unit::kCount},
+                               {"late_ns", "Waited for it", Unit::kNs},
+                               {"late_calls", "In calls", Unit::kCount}},
+                   .rows = {}};
+  for (const analysis::WaitSum& sum :
+       analysis::WaitSums(trace, analysis::FindRankCalls(trace))) {
+    Value late_rank;
+    if (sum.late_rank >= 0) late_rank = sum.late_rank;
+    table.rows.push_back({sum.name, sum.calls, sum.messages, sum.total_ns,
+                          sum.waiting_ns, ShareOf(sum.waiting_ns, sum.total_ns),
+                          sum.transfer_ns(), late_rank, sum.late_ns,
+                          sum.late_calls});
   }
   return table;
 }

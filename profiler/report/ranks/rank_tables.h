@@ -22,6 +22,10 @@ ValueTable ImbalanceTable(const model::Trace& trace);
 // and transfer.
 ValueTable CollectiveTable(const model::Trace& trace);
 
+// A row for each function that waits for requests (MPI_Wait and its like):
+// waiting for another rank, and transfer.
+ValueTable MpiWaitTable(const model::Trace& trace);
+
 // A row for each pair of ranks: messages, bytes, and who waited for whom.
 ValueTable MessageTable(const model::Trace& trace);
 

@@ -44,6 +44,7 @@ std::string RanksText(const model::Trace& trace, int row_limit) {
   return absl::StrCat(
       Titled("Ranks", report::RankTable(trace), row_limit),
       Titled("Collective calls", report::CollectiveTable(trace), row_limit),
+      Titled("Waits for requests", report::MpiWaitTable(trace), row_limit),
       Titled("Imbalance", report::ImbalanceTable(trace), row_limit),
       Titled("Messages", report::MessageTable(trace), row_limit));
 }

@@ -1,0 +1,65 @@
+// rank_waits.h - who waited for which rank: in MPI_Wait and its like, and in
+// all calls of MPI together.
+//
+//   for (const WaitSum& sum : WaitSums(trace, calls)) ...
+//   for (const LateRank& late : LateRanks(trace, calls)) ...
+//
+// A call that waits for requests (MPI_Wait, MPI_Waitall and the others) is over
+// when the last of their messages is. A receiver waits for the sender until
+// that has begun to send; and, if the message was complete only after the
+// sender had come to its own MPI_Wait, until then: a large message moves only
+// while both ranks are in MPI. A sender waits for the receiver likewise, unless
+// it is through before that has begun to receive (small messages need no
+// receiver). Of several messages the latest rank counts. The rest of the call
+// is transfer. What MPI_Test completes, nobody waited for.
+//
+// Clocks must be aligned (importers/load does so). A wait can be wrong by the
+// bounds of the two ranks' clocks.
+//
+// Units: nanoseconds. Threads: values.
+#ifndef KYMO_PROFILER_ANALYSIS_RANKS_RANK_WAITS_H_
+#define KYMO_PROFILER_ANALYSIS_RANKS_RANK_WAITS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profiler/analysis/ranks/mpi_calls.h"
+
+namespace kymo::analysis {
+
+// The calls of one function that waits for requests, of all ranks.
+struct WaitSum {
+  std::string name;
+  int64_t calls = 0;
+  int64_t messages = 0;  // that were completed there, with a known partner
+  DurationNs total_ns = 0;
+  DurationNs waiting_ns = 0;  // for a rank
+  // The rank that was waited for longest in all, how long, and how often.
+  int64_t late_rank = -1;
+  DurationNs late_ns = 0;
+  int64_t late_calls = 0;
+
+  DurationNs transfer_ns() const { return total_ns - waiting_ns; }
+};
+
+// By waiting time, largest first.
+std::vector<WaitSum> WaitSums(const model::Trace& trace,
+                              const RankCalls& calls);
+
+// How long the other ranks waited for this one: in collective calls, in
+// blocking messages and for requests.
+struct LateRank {
+  size_t rank = 0;  // into RankCalls::ranks
+  DurationNs waited_ns = 0;
+  std::string call;  // the function in which they waited longest
+  DurationNs call_ns = 0;
+};
+
+// By time, largest first; without those that nobody waited for.
+std::vector<LateRank> LateRanks(const model::Trace& trace,
+                                const RankCalls& calls);
+
+}  // namespace kymo::analysis
+
+#endif  // KYMO_PROFILER_ANALYSIS_RANKS_RANK_WAITS_H_
