@@ -114,18 +114,18 @@ TEST_P(SamplingChildTest, TimeIsWhereItWasSpent) {
 
 TEST_P(SamplingChildTest, ALongRecordingIsAddedUp) {
   options_.settings["sampling_hz"] = "5000";
-  options_.settings["sampling_max_samples"] = "40";
+  options_.settings["sampling_max_samples"] = "10";
   // On a busy machine there would be a remark about others' samples.
   options_.settings["sampling_all_processes"] = "never";
   ASSERT_NO_FATAL_FAILURE(Run("test_burner", "ratio", 600));
-  EXPECT_LT(shard().samples.size(), 40u);
+  EXPECT_LT(shard().samples.size(), 10u);
   uint64_t summed = 0;
   double weight_ns = 0;
   for (const model::SampleSum& sum : shard().sample_sums) {
     summed += sum.count;
     weight_ns += static_cast<double>(sum.weight_ns);
   }
-  EXPECT_GT(summed, 40u);
+  EXPECT_GT(summed, 10u);
   EXPECT_EQ(shard().ledger.Get(Loss::kSamplesSummed), summed);
   EXPECT_EQ(OtherRemarks().size(), 1u);
   ExpectCpuMs(SampledMs() + weight_ns / 1e6, 0.05);

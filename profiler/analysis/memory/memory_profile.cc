@@ -179,8 +179,8 @@ void AddCounts(const model::Trace& trace, const MemoryPools& pools,
     totals.allocated_bytes += static_cast<int64_t>(counts.allocated_bytes);
   }
   for (const auto& [pool, totals] : counted) {
-    const auto has_records = [&](const MemoryProfile& profile) {
-      return profile.pool.pid == pool.pid &&
+    const auto has_records = [pid = pool.pid](const MemoryProfile& profile) {
+      return profile.pool.pid == pid &&
              profile.pool.source == MemorySource::kHeap;
     };
     if (std::none_of(profiles.begin(), profiles.end(), has_records)) {
