@@ -6,7 +6,7 @@
 //   Print(RunDiffText(diff, RunFormat::kMarkdown, 20));
 //
 // Each table is a comparison of its own, corrected for its rows
-// (profiler/analysis/statistics/compare_runs.h), and the tables share the 5 %
+// (profiler/analysis/statistics/compare_runs.h), and the tables share the 2 %
 // of comparisons that may have a false alarm. Rows below 0.1 % of their table's
 // time on both sides are left out: so many tests would hide what changed. Calls
 // and heap amounts repeat; of rows whose runs agree, any difference is a

@@ -92,7 +92,7 @@ TEST(RunDiffTest, TooFewRunsSayHowManyItTakes) {
   EXPECT_EQ(RowOf(diff, RunTable::kRanges, "mm").compared.verdict,
             analysis::RunVerdict::kTooNoisy);
   EXPECT_THAT(RunDiffText(diff, RunFormat::kText, -1),
-              HasSubstr("found only with 5 runs on each side"));
+              HasSubstr("found only with 6 runs on each side"));
 }
 
 TEST(RunDiffTest, NewAndGoneRows) {
