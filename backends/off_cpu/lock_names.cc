@@ -115,6 +115,37 @@ bool IsGil(const model::TraceShard& shard, model::StackId stack) {
   return false;
 }
 
+// What waits in these functions of Python's library waits for a notification,
+// for work or for the end of a thread. Each waiter has a lock of its own for
+// that, so it looks like a wait for a lock.
+struct PythonWait {
+  std::string_view file;  // its end
+  std::string_view function;
+};
+constexpr PythonWait kPythonWaits[] = {
+    {"/threading.py", "wait"},
+    {"/threading.py", "join"},
+    {"/threading.py", "_wait_for_tstate_lock"},
+    {"/concurrent/futures/thread.py", "_worker"},
+    {"/multiprocessing/pool.py", "worker"}};
+
+// By the innermost function of Python.
+bool IsPythonWait(const model::TraceShard& shard, model::StackId stack) {
+  for (; stack != model::kEmptyStack; stack = shard.stacks.parent(stack)) {
+    const model::Frame& frame = shard.stacks.frame(shard.stacks.leaf(stack));
+    if (!IsOfPython(frame)) continue;
+    const std::string_view file = shard.strings.Get(frame.file);
+    // "Condition.wait (threading.py:320)"
+    std::string_view function = shard.strings.Get(frame.function);
+    function = function.substr(0, function.find(" ("));
+    function.remove_prefix(function.rfind('.') + 1);
+    return std::ranges::any_of(kPythonWaits, [&](const PythonWait& wait) {
+      return function == wait.function && file.ends_with(wait.file);
+    });
+  }
+  return false;
+}
+
 struct KindAndLock {
   std::optional<WaitKind> kind;
   // The object is a word inside of a read-write lock, not the lock: the stack
@@ -123,6 +154,7 @@ struct KindAndLock {
 };
 
 KindAndLock KindOfStack(const model::TraceShard& shard, model::StackId stack) {
+  if (IsPythonWait(shard, stack)) return {WaitKind::kCondition};
   const model::StackId innermost = stack;
   int frames = 0;
   bool is_of_tasks = false;

@@ -212,6 +212,43 @@ TEST_F(LockNamesTest, OtherLocksOfPythonProgramsStayNameless) {
             "");
 }
 
+// As samples and looks have them.
+TEST_F(LockNamesTest, PythonsWaitsForNotificationsAreNoLocks) {
+  const auto kind_in = [&](const char* function, const char* path) {
+    const auto file = shard_.strings.Intern(path);
+    model::StackId stack = shard_.stacks.Push(
+        model::kEmptyStack,
+        shard_.stacks.AddFrame({.function = shard_.strings.Intern(function),
+                                .file = file,
+                                .module = file}));
+    for (const char* const inner :
+         {"PyThread_acquire_lock_timed", "__new_sem_wait_slow64"}) {
+      stack = shard_.stacks.Push(
+          stack, shard_.stacks.AddFrame(
+                     {.function = shard_.strings.Intern(inner),
+                      .module = shard_.strings.Intern("/usr/bin/python3")}));
+    }
+    model::ThreadStates states;
+    states.waits.push_back({.kind = WaitKind::kLock, .stack = stack});
+    TellLocksFromConditions(shard_, states);
+    return states.waits[0].kind;
+  };
+  const char* const threading = "/usr/lib/python3.11/threading.py";
+  EXPECT_EQ(kind_in("Condition.wait (threading.py:320)", threading),
+            WaitKind::kCondition);
+  EXPECT_EQ(
+      kind_in("Thread._wait_for_tstate_lock (threading.py:1116)", threading),
+      WaitKind::kCondition);
+  EXPECT_EQ(kind_in("_worker (thread.py:81)",
+                    "/usr/lib/python3.11/concurrent/futures/thread.py"),
+            WaitKind::kCondition);
+  // The condition's own lock, and one of the program.
+  EXPECT_EQ(kind_in("Condition.__enter__ (threading.py:271)", threading),
+            WaitKind::kLock);
+  EXPECT_EQ(kind_in("Server.wait (server.py:5)", "/srv/server.py"),
+            WaitKind::kLock);
+}
+
 TEST_F(LockNamesTest, TheInnermostNameCounts) {
   EXPECT_EQ(KindOf(WaitKind::kCondition,
                    {"main", "pthread_cond_wait", "lll_lock_wait"}),

@@ -53,6 +53,8 @@ class WaitCauses {
   WaitCause CauseOf(const ThreadKey& thread, const NotedCall& call);
   // The same of a call for a condition that waited for the mutex.
   WaitCause MutexCauseOf(const ThreadKey& thread, const NotedCall& call);
+  // Whether stacks of looks have functions that those of calls lack.
+  bool IsPython(uint32_t pid) { return stacks_->IsPython(pid); }
   // Who made a call that ended a wait, and where.
   OtherThread WakerOf(const NotedCall& call);
   // Gives the wait that begins here the cause of the sample before.

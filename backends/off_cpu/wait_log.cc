@@ -188,6 +188,9 @@ void WaitLog::OnCall(const CallTime& call,
       // A look read the name meanwhile, and of all that it polls.
       const WaitCause look = wait->cause;
       wait->cause = told;
+      if (call.keeps_looks_stack && look.stack != 0) {
+        wait->cause.stack = look.stack;
+      }
       if (look.kind == told.kind && look.object == told.object &&
           look.object_name != model::kEmptyName) {
         wait->cause.object_name = look.object_name;
@@ -306,16 +309,22 @@ void WaitLog::Collect(
   }
   shard.ledger.Add(model::Loss::kWaitsWithoutStack, without_stack);
   if (names_forgotten_ > 0) {
-    shard.ledger.AddOfBackend("names of waits' objects, off_cpu",
-                              names_forgotten_);
+    shard.ledger.AddOfBackend(
+        "names of what threads waited for, of which there "
+        "were too many (off_cpu)",
+        names_forgotten_);
   }
   if (not_held_ > 0) {
-    shard.ledger.AddOfBackend("waits held until their calls ended, off_cpu",
-                              not_held_);
+    shard.ledger.AddOfBackend(
+        "places of waits, of which too many came at once "
+        "(off_cpu)",
+        not_held_);
   }
   if (sums_forgotten_ > 0) {
-    shard.ledger.AddOfBackend("stacks of short waits, off_cpu",
-                              sums_forgotten_);
+    shard.ledger.AddOfBackend(
+        "stacks of short waits, of which there were too "
+        "many (off_cpu)",
+        sums_forgotten_);
   }
   std::ranges::stable_sort(states.short_waits, {}, &model::WaitSum::track);
 }

@@ -98,6 +98,10 @@ class StackStore {
 
   // Leaves the stacks of Python programs as C has them.
   void LeavePythonAlone() noexcept { reads_python_ = false; }
+  // Whether the process runs Python whose functions are read.
+  bool IsPython(int64_t pid) {
+    return python_.has_python() && processes_.Process(pid).python != nullptr;
+  }
   // Whether there are stacks whose functions are read from a program.
   bool has_python() const noexcept { return python_.has_python(); }
 

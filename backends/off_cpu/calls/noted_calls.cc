@@ -37,7 +37,8 @@ void NotedCalls::Deliver(uint64_t until_ns) {
         {.tid = call->tid,
          .begin_ns = call->begin_ns,
          .end_ns = call->end_ns,
-         .holder_tid = call->holder_tid},
+         .holder_tid = call->holder_tid,
+         .keeps_looks_stack = causes_->IsPython(call->pid)},
         [&](const ThreadKey& thread) {
           return causes_->CauseOf(thread, *call);
         },
@@ -83,10 +84,14 @@ void NotedCalls::End(model::LossLedger& ledger) {
   Read();
   Deliver(~uint64_t{0});
   if (const uint64_t lost = reader_->LostCalls(); lost > 0) {
-    ledger.AddOfBackend("stacks of blocking calls, off_cpu", lost);
+    ledger.AddOfBackend("stacks of waits that were too many to note (off_cpu)",
+                        lost);
   }
   if (const uint64_t skipped = reader_->SkippedWakes(); skipped > 0) {
-    ledger.AddOfBackend("wakers of waits, off_cpu", skipped);
+    ledger.AddOfBackend(
+        "wakers of threads, because waits ended more than 25,000 times a "
+        "second (off_cpu)",
+        skipped);
   }
   ledger.Add(model::Loss::kRecordsCorrupt, reader_->unsound_cells());
   reader_ = nullptr;

@@ -56,7 +56,7 @@ void OtherEnds::Want(const OtherEnd& end) {
     return known.end.id == end.id && known.end.side == end.side;
   });
   if (is_known) return;
-  of_inode.push_back({.end = end, .pids = {}});
+  of_inode.push_back({.end = end, .found = {}});
   ++wanted_count_;
 }
 
@@ -126,9 +126,8 @@ void OtherEnds::LookAt(int64_t pid, const std::string& descriptor) {
         : side == Side::kReader
             ? (status.st_mode & S_IRUSR) != 0
             : side == Side::kWriter && (status.st_mode & S_IWUSR) != 0;
-    if (fits && std::ranges::count(wanted.pids, pid) == 0) {
-      wanted.pids.push_back(pid);
-    }
+    // Its name, too: it may have ended before all others were read.
+    if (fits) wanted.found.try_emplace(pid, NameOf(pid));
   }
 }
 
@@ -139,17 +138,17 @@ void OtherEnds::Tell(const Found& found) {
       if (!wanted.is_searched) continue;
       --wanted_count_;
       // What it holds itself, it most often only has not closed.
-      std::vector<int64_t> pids = wanted.pids;
-      std::erase(pids, wanted.end.own_pid);
-      if (pids.empty() && wanted.pids.empty()) continue;
-      if (pids.empty()) {
+      std::map<int64_t, std::string> others = wanted.found;
+      others.erase(wanted.end.own_pid);
+      if (wanted.found.empty()) continue;
+      if (others.empty()) {
         found(wanted.end.id, "itself");
         continue;
       }
-      std::string text = NameOf(std::ranges::min(pids));
-      if (pids.size() > 1) {
-        absl::StrAppend(&text, " and ", pids.size() - 1,
-                        pids.size() == 2 ? " other" : " others");
+      std::string text = others.begin()->second;
+      if (others.size() > 1) {
+        absl::StrAppend(&text, " and ", others.size() - 1,
+                        others.size() == 2 ? " other" : " others");
       }
       found(wanted.end.id, text);
     }

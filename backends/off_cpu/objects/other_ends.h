@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,8 @@ class OtherEnds {
  private:
   struct Wanted {
     OtherEnd end;
-    bool is_searched = false;  // since before this reading began
-    std::vector<int64_t> pids;
+    bool is_searched = false;              // since before this reading began
+    std::map<int64_t, std::string> found;  // processes, with their names
   };
 
   void Begin();
