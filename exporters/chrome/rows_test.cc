@@ -1,4 +1,6 @@
 // The rows of a file, and the records that its events do not keep.
+//
+// Long, because a row is made of each kind of record.
 #include "exporters/chrome/rows.h"
 
 #include <map>
@@ -334,6 +336,34 @@ TEST(WaitSlicesTest, WaitsHaveARowOfTheirOwn) {
     EXPECT_EQ(Number(flow, "id"), 0);
     EXPECT_EQ(Text(flow, "cat"), "thread_wait");
   }
+}
+
+TEST(WaitSlicesTest, WhoWakesSeveralThreadsAtOnceHasOneSlice) {
+  TestTrace t;
+  const auto waker = t.AddThread(7, 8, "waker");
+  const auto add = [&](model::TrackIndex track, DurationNs runnable_ns) {
+    t.AddWait({.track = track,
+               .kind = model::WaitKind::kCondition,
+               .begin_ns = 1'000,
+               .duration_ns = 3'000,
+               .runnable_ns = runnable_ns,
+               .waker = waker});
+  };
+  const auto first = t.AddThread(7, 9, "first");
+  const auto second = t.AddThread(7, 10, "second");
+  const auto later = t.AddThread(7, 11, "later");
+  add(first, 2'000);
+  add(second, 1'950);
+  add(later, 1'000);
+  t.SetWindow(0, 10'000);
+  const auto json = ParseJson(ChromeText(std::move(t).Build()));
+  std::vector<double> wakes;
+  for (JsonMap slice : Events(json, "X")) {
+    if (Text(slice, "name") == "wakes") wakes.push_back(Number(slice, "ts"));
+  }
+  EXPECT_THAT(wakes, ElementsAre(2, 3));
+  EXPECT_EQ(Events(json, "s").size(), 3u);
+  EXPECT_EQ(Events(json, "f").size(), 3u);
 }
 
 // Readers want the slices of a row in the order of time.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "profiler/analysis/wait_names.h"
 #include "profiler/analysis/waits.h"
@@ -14,6 +15,8 @@ namespace kymo::chrome {
 using model::Wait;
 
 namespace {
+
+constexpr DurationNs kWakeNs = 100;
 
 TimeNs WakeTime(const Wait& wait) { return wait.begin_ns + wait.blocked_ns(); }
 
@@ -71,22 +74,36 @@ absl::Status WaitSlices::Write(timeline::OrderedOutput& output,
     return wait.duration_ns < least_ns;
   };
   left_out += static_cast<uint64_t>(std::ranges::count_if(waits, is_short));
+  // Who wakes several threads at once does that in one slice.
+  std::vector<bool> has_slice(items_.size());
+  const Item* last = nullptr;
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    if (!item.is_wake || is_short(waits[item.wait])) continue;
+    has_slice[i] = last == nullptr || last->track != item.track ||
+                   item.time_ns - last->time_ns >= kWakeNs;
+    if (has_slice[i]) last = &item;
+  }
   return output.Run(items_.size(),
                     [&](size_t begin, size_t end, std::string& out) {
                       for (size_t i = begin; i < end; ++i) {
                         const Item& item = items_[i];
                         if (is_short(waits[item.wait])) continue;
-                        item.is_wake ? AppendWake(out, item)
+                        item.is_wake ? AppendWake(out, item, has_slice[i])
                                      : AppendWait(out, waits[item.wait], item);
                       }
                     });
 }
 
-void WaitSlices::AppendWake(std::string& out, const Item& item) const {
-  const Row& row = rows_.waits[item.track];
-  AppendHead(out, "wakes", row);
-  json::AppendMicroseconds(out, item.time_ns - base_ns_);
-  out += ",\"dur\":0.1},\n";
+void WaitSlices::AppendWake(std::string& out, const Item& item,
+                            bool has_slice) const {
+  if (has_slice) {
+    AppendHead(out, "wakes", rows_.waits[item.track]);
+    json::AppendMicroseconds(out, item.time_ns - base_ns_);
+    out += ",\"dur\":";
+    json::AppendMicroseconds(out, kWakeNs);
+    out += "},\n";
+  }
   AppendFlowEnd(out, "s", item);
   out += "\"},\n";
 }

@@ -55,7 +55,7 @@ class WaitSlices {
 
   void AppendWait(std::string& out, const model::Wait& wait,
                   const Item& item) const;
-  void AppendWake(std::string& out, const Item& item) const;
+  void AppendWake(std::string& out, const Item& item, bool has_slice) const;
   // Up to the name, without its end.
   void AppendFlowEnd(std::string& out, std::string_view phase,
                      const Item& item) const;

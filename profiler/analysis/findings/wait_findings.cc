@@ -114,9 +114,10 @@ bool IsOwnPause(const Trace& trace, const WaitGroup& group) {
          trace.track_begin(group.track) == trace.track_end(group.track);
 }
 
-// The waits of one place and kind, of any stack.
+// The waits of one place and kind, of any stack: a row of the tables.
 struct Place {
   DurationNs duration_ns = 0;
+  DurationNs paused_ns = 0;  // of that, threads' own pauses
   uint64_t count = 0;
   WaitGroup longest;  // the group with the longest single wait
 };
@@ -125,18 +126,16 @@ void AddPlaces(const FindingRun& run, const std::vector<WaitGroup>& groups,
                WaitPlaces& names, std::vector<Finding>& findings) {
   std::map<std::pair<std::string, WaitKind>, Place> places;
   for (const WaitGroup& group : groups) {
-    if (group.is_idle || NextStep(group.kind).empty() ||
-        IsOwnPause(run.trace, group)) {
-      continue;
-    }
+    if (group.is_idle || NextStep(group.kind).empty()) continue;
     Place& place = places[{names.Of(group.stack), group.kind}];
     place.duration_ns += group.duration_ns;
     place.count += group.count;
+    if (IsOwnPause(run.trace, group)) place.paused_ns += group.duration_ns;
     if (group.longest_ns > place.longest.longest_ns) place.longest = group;
   }
   for (const auto& [key, place] : places) {
     const auto& [name, kind] = key;
-    if (!run.Matters(place.duration_ns)) continue;
+    if (!run.Matters(place.duration_ns - place.paused_ns)) continue;
     Finding finding =
         run.OfTime(kind == WaitKind::kPageFault ? FindingKind::kPageFaults
                                                 : FindingKind::kThreadWait,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profiler/analysis/findings/test_findings.h"
+#include "profiler/analysis/waits.h"
 #include "profiler/model/thread_states.h"
 #include "tests/support/test_trace.h"
 
@@ -116,6 +117,23 @@ TEST(WaitFindingsTest, AThreadWithoutRangesMaySleepBetweenItsTurns) {
                   {"Beat"});
   EXPECT_EQ(Found(std::move(with_range.t), FindingKind::kThreadWait).size(),
             1u);
+}
+
+// A thread's own pauses make nobody wait, but the table of waits has them.
+TEST(WaitFindingsTest, AFindingHasTheTimeOfItsRowInTheTable) {
+  Threads threads;
+  threads.Wait(threads.main, WaitKind::kSleep, 100, 100 * kMs, {"a", "Nap"});
+  threads.Wait(threads.worker, WaitKind::kSleep, 100, 500 * kMs, {"b", "Nap"});
+  const model::Trace trace = std::move(threads.t).Build();
+  const auto found = Found(trace, FindingKind::kThreadWait);
+  ASSERT_EQ(found.size(), 1u);
+  DurationNs table_ns = 0;
+  for (const WaitGroup& group : WaitsByPlace(trace)) {
+    table_ns += group.duration_ns;
+  }
+  EXPECT_EQ(found[0].time_ns, table_ns);
+  EXPECT_TRUE(found[0].title.starts_with("Threads waited 600 ms in Nap"))
+      << found[0].title;
 }
 
 TEST(WaitFindingsTest, IdleWaitsAreNone) {
