@@ -4,11 +4,13 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 
 KYMO = os.path.abspath(os.environ["KYMO"])
 PLANTED = os.path.abspath(os.environ["KYMO_PLANTED"])
+RECORDER = os.path.abspath(os.environ["KYMO_RECORDER"])
 
 
 class GateTest(unittest.TestCase):
@@ -21,11 +23,15 @@ class GateTest(unittest.TestCase):
 
     def gate(self, kind, *flags):
         command = [PLANTED, kind] if kind else ["/bin/true"]
-        done = subprocess.run(
-            [KYMO, "gate", f"--budget={self.budget}",
-             f"--output_dir={self.folder}/out", *flags, "--", *command],
-            stdin=subprocess.DEVNULL, capture_output=True, check=False,
-            text=True)
+        return self.run_gate(*flags, "--", *command)
+
+    def words(self, *words):
+        return [KYMO, "gate", f"--budget={self.budget}",
+                f"--output_dir={self.folder}/out", *words]
+
+    def run_gate(self, *words):
+        done = subprocess.run(self.words(*words), stdin=subprocess.DEVNULL,
+                              capture_output=True, check=False, text=True)
         return done.returncode, done.stdout, done.stderr
 
     def over(self, kind):
@@ -45,7 +51,7 @@ class GateTest(unittest.TestCase):
         self.assertEqual(int(suite.get("tests")),
                          self.budget.read_text().count("line {"))
         self.assertEqual(suite.get("failures"), "0")
-        self.assertEqual(self.over("call"), ["CALLS of operation 7"])
+        self.assertEqual(self.over("call"), ["CALLS", "CALLS of operation 7"])
         self.assertIn("ALLOCATIONS", self.over("allocations"))
         self.assertIn("PEAK_BYTES", self.over("peak"))
         self.assertIn("BLOCKING_CALLS", self.over("blocking"))
@@ -54,9 +60,11 @@ class GateTest(unittest.TestCase):
     def test_nothing_is_an_amount_and_budgets_keep_their_form(self):
         real = self.folder / "real.textproto"
         real.write_text("# What true takes.", encoding="utf-8")
+        real.chmod(0o640)
         self.budget.symlink_to(real)
         status, _, err = self.gate(None, "--update")
         self.assertEqual(status, 0, err)
+        self.assertEqual(real.stat().st_mode & 0o777, 0o640)
         self.assertTrue(self.budget.is_symlink())
         text = real.read_text(encoding="utf-8")
         self.assertTrue(text.startswith("# What true takes.\nline {"), text)
@@ -68,6 +76,72 @@ class GateTest(unittest.TestCase):
         self.assertIn("the program has no CALLS of operatoin 7; it has 50: "
                       "operation 0, operation 1, ", err)
         self.assertIn("did you mean operation 7?", err)
+
+    def test_ranges_take_nothing(self):
+        """What a session takes does not grow with its ranges, by not even one."""
+        status, _, err = self.run_gate("--update", "--", RECORDER, "1")
+        self.assertEqual(status, 0, err)
+        lines = [line for line in self.budget.read_text().splitlines()
+                 if line.split()[3] in ("ALLOCATIONS", "BLOCKING_CALLS",
+                                        "FILES_OPENED", "BYTES_WRITTEN")]
+        self.assertEqual(len(lines), 4)
+        self.assertNotIn("advisory", "".join(lines))
+        self.budget.write_text("\n".join(lines))
+        status, out, err = self.run_gate("--", RECORDER, "100000")
+        self.assertEqual(status, 0, out + err)
+
+    def test_programs_get_pipes_whatever_the_gate_has(self):
+        self.budget.write_text("line { what: FILES_OPENED expect: 1000 }")
+        program = ("[ -p /dev/stdout ] && [ -p /dev/stderr ] && echo said && "
+                   "[ ! -t 0 ]")
+        with open(self.folder / "out.txt", "w+", encoding="utf-8") as out:
+            status = subprocess.call(self.words("--", "/bin/sh", "-c", program),
+                                     stdout=out, stderr=out)
+            self.assertEqual(status, 0)
+            out.seek(0)
+            self.assertTrue(out.read().startswith("said\nsaid\nbetter"))
+
+    def test_a_killed_gate_leaves_nothing(self):
+        self.budget.write_text("line { what: FILES_OPENED expect: 1000 }")
+        pid = self.folder / "pid"
+        gate = subprocess.Popen(self.words(
+            "--", "/bin/sh", "-c", f"echo $$ > {pid}.new && mv {pid}.new {pid}"
+            " && exec sleep 1000"))
+        while not pid.exists():
+            time.sleep(0.01)
+        gate.kill()
+        gate.wait()
+        program = pathlib.Path("/proc", pid.read_text().strip(), "exe")
+        while program.exists():
+            time.sleep(0.01)
+
+    def test_errors_come_before_the_runs(self):
+        ran = self.folder / "ran"
+        program = ("--", "/usr/bin/touch", str(ran))
+        self.budget.symlink_to(self.budget.name)
+        for update in ((), ("--update",)):
+            status, _, err = self.run_gate(*update, *program)
+            self.assertEqual(status, 2)
+            self.assertIn("Too many levels of symbolic links", err)
+        self.budget.unlink()
+        self.budget.write_text("line {")
+        self.assertEqual(self.run_gate("--update", *program)[0], 2)
+        self.budget = self.folder / "none" / "x.textproto"
+        self.assertEqual(self.run_gate("--update", *program)[0], 2)
+        self.assertFalse(ran.exists())
+        status, _, err = self.run_gate(PLANTED)
+        self.assertEqual(status, 2)
+        self.assertIn(f"gate --budget={self.budget} -- {PLANTED}", err)
+        status, _, err = self.run_gate("trace.json", *program)
+        self.assertIn("'trace.json' stands before --", err)
+
+    def test_the_recorder_answers_for_itself(self):
+        self.budget.write_text("line { what: LEAKS expect: 0 }")
+        _, _, err = self.run_gate("--", "/bin/sh", "-c", "exit 3")
+        self.assertIn("/bin/sh ended with status 3", err)
+        _, _, err = self.run_gate("--", "/no/such")
+        self.assertIn("/no/such could not be recorded: kymo profile ended with "
+                      "status 127", err)
 
 
 if __name__ == "__main__":

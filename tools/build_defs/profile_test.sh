@@ -2,64 +2,94 @@
 # What kymo_profile_test runs, from the runfiles' root:
 #
 #   profile_test.sh test|update KYMO BINARY BUDGET SHARDS [ARGUMENT...]
+#
+# The binary gets the same words, folders and TEST_* variables in a test and in
+# an update: what it allocates depends on their length.
 set -euo pipefail
+mode=$1 kymo=$2 binary=$3 budget=$4 shards=$5
+shift 5
+
+outputs=${TEST_UNDECLARED_OUTPUTS_DIR:-}
+xml=${XML_OUTPUT_FILE:-}
+filter=${TESTBRIDGE_TEST_ONLY:-}
+shard=${TEST_SHARD_INDEX:-0} total=${TEST_TOTAL_SHARDS:-0}
+# Bazel wants to know that the test can be sharded; what the binary does with
+# its share is the binary's business.
+[[ -z ${TEST_SHARD_STATUS_FILE:-} ]] || touch "$TEST_SHARD_STATUS_FILE"
+if [[ $mode == update ]]; then
+  target=${BUILD_WORKSPACE_DIRECTORY:?run it with bazel run}/$budget
+fi
+
+# The runfiles once more, as links, in a folder whose name is always as long.
+scratch=$(mktemp -d /tmp/kymo.XXXXXXXXXX)
+trap 'rm -rf "$scratch"' EXIT
+workspace=$(basename "$PWD")
+mkdir -p "$scratch/run/$workspace" "$scratch/tmp" "$scratch/out"
+shopt -s dotglob nullglob
+for entry in "$(dirname "$PWD")"/*; do
+  [[ $entry == "$PWD" ]] || ln -s "$entry" "$scratch/run/"
+done
+for entry in "$PWD"/*; do
+  ln -s "$entry" "$scratch/run/$workspace/"
+done
+shopt -u dotglob nullglob
+[[ -z $outputs ]] || { rmdir "$scratch/out" && ln -s "$outputs" "$scratch/out"; }
+
 # Newer Bazels put files of other workspaces beside this one's only.
 place() {
-  if [[ ! -e $1 && $1 == external/* ]]; then
-    echo "$(dirname "$PWD")/${1#external/}"
-  else
-    echo "$PWD/$1"
+  local path=$scratch/run/$workspace/$1
+  if [[ ! -e $path && $1 == external/* ]]; then
+    path=$scratch/run/${1#external/}
   fi
+  echo "$path"
 }
-mode=$1 kymo=$(place "$2") binary=$(place "$3") budget=$4 shards=$5
-shift 5
-expand() {  # the arguments, with the folder that only a run knows
-  arguments=()
-  for argument; do
-    arguments+=("${argument//\$TEST_TMPDIR/$TEST_TMPDIR}")
-  done
-}
+kymo=$(place "$kymo") binary=$(place "$binary")
 
-# Bazel 4 gives `env` to tests alone, and `bazel run` gives no TEST_TMPDIR.
+for name in $(compgen -e | grep -E '^(TEST|TESTBRIDGE|GTEST|BAZEL|BUILD|RUNFILES|XML)_|_RUNFILES$'); do
+  unset "$name"
+done
+unset RUNTEST_PRESERVE_CWD COVERAGE_DIR OLDPWD
+export TEST_TMPDIR=$scratch/tmp TEST_UNDECLARED_OUTPUTS_DIR=$scratch/out
+export TEST_SRCDIR=$scratch/run TEST_WORKSPACE=$workspace
+export RUNFILES_DIR=$scratch/run
+[[ -z $filter ]] || export TESTBRIDGE_TEST_ONLY=$filter
+set_shard() {
+  export TEST_SHARD_INDEX=$1 TEST_TOTAL_SHARDS=$2
+  export TEST_SHARD_STATUS_FILE=$scratch/shards
+}
+arguments=()
+for argument; do
+  arguments+=("${argument//\$TEST_TMPDIR/$TEST_TMPDIR}")
+done
+cd "$scratch/run/$workspace"
+
 if [[ $mode == update ]]; then
-  scratch=$(mktemp -d)
-  trap 'rm -rf "$scratch"' EXIT
-  export TEST_TMPDIR=$scratch TEST_SRCDIR=${TEST_SRCDIR:-$(dirname "$PWD")}
-  export TEST_WORKSPACE=${TEST_WORKSPACE:-$(basename "$PWD")}
-  target=${BUILD_WORKSPACE_DIRECTORY:?run it with bazel run}/$budget
-  # It says where the user stood; the program's files are here.
-  unset BUILD_WORKING_DIRECTORY BUILD_WORKSPACE_DIRECTORY
   update() {
-    "$kymo" gate --update --budget="$target" --output_dir="$scratch/kymo" \
-      "${words[@]}" -- "$binary" "$@"
+    "$kymo" gate --update --budget="$target" --output_dir="$scratch/kymo" "$@" \
+      -- "$binary" "${arguments[@]}" < /dev/null
   }
-  expand "$@"
-  set -- "${arguments[@]}"
-  words=()
   if ((shards <= 1)); then
-    update "$@"
+    update
   else
     for ((shard = 0; shard < shards; ++shard)); do
-      words=("--shard=$shard")
-      export TEST_SHARD_INDEX=$shard TEST_TOTAL_SHARDS=$shards
-      export TEST_SHARD_STATUS_FILE=$scratch/shards
-      update "$@"
+      set_shard "$shard" "$shards"
+      update "--shard=$shard"
     done
   fi
   exit 0
 fi
 
-words=("--output_dir=${TEST_UNDECLARED_OUTPUTS_DIR:-$TEST_TMPDIR}/kymo")
-[[ -z ${XML_OUTPUT_FILE:-} ]] || words+=("--xml=$XML_OUTPUT_FILE")
-((${TEST_TOTAL_SHARDS:-0} <= 1)) || words+=("--shard=$TEST_SHARD_INDEX")
-[[ -z ${TESTBRIDGE_TEST_ONLY:-} ]] || words+=("--filtered")
-# Bazel wants to know that the test can be sharded; what the binary does with
-# its share is the binary's business.
-[[ -z ${TEST_SHARD_STATUS_FILE:-} ]] || touch "$TEST_SHARD_STATUS_FILE"
-expand "$@"
+words=()
+[[ -z $xml ]] || words+=("--xml=$xml")
+[[ -z $filter ]] || words+=("--filtered")
+if ((total > 1)); then
+  set_shard "$shard" "$total"
+  words+=("--shard=$shard")
+fi
 status=0
-"$kymo" gate --budget="$budget" "${words[@]}" -- "$binary" "${arguments[@]}" || status=$?
-# Its holes would fill the archive of the outputs.
-raw=${words[0]#--output_dir=}/kymo.raw
+"$kymo" gate --budget="$budget" --output_dir="${outputs:-$scratch}/kymo" \
+  "${words[@]}" -- "$binary" "${arguments[@]}" < /dev/null || status=$?
+# Its holes would fill the archive of the outputs. `kymo report` reads it so.
+raw=${outputs:-$scratch}/kymo/kymo.raw
 [[ ! -f $raw ]] || gzip -1 -f "$raw"
 exit $status

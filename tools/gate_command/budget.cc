@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -52,12 +53,25 @@ class Reader {
  private:
   absl::Status Wrong(const Token& token, const std::string& problem) const {
     const std::string_view before = text_.substr(0, token.span.begin);
-    const auto row = 1 + std::ranges::count(before, '\n');
+    const auto row = RowOf(token);
     const size_t last = before.rfind('\n');
     const size_t column =
         token.span.begin - (last == before.npos ? 0 : last + 1) + 1;
     return absl::InvalidArgumentError(
         absl::StrCat(path_, ":", row, ":", column, ": ", problem));
+  }
+
+  // Counts on from where it stopped: tokens come one after the other.
+  int RowOf(const Token& token) const {
+    if (token.span.begin < counted_) return 1 + LinesIn(0, token.span.begin);
+    row_ += LinesIn(counted_, token.span.begin);
+    counted_ = token.span.begin;
+    return row_;
+  }
+
+  int LinesIn(size_t begin, size_t end) const {
+    return static_cast<int>(
+        std::ranges::count(text_.substr(begin, end - begin), '\n'));
   }
 
   void SkipSpace() {
@@ -173,8 +187,7 @@ class Reader {
 
   absl::StatusOr<BudgetLine> ReadLine(const Token& name) {
     BudgetLine line;
-    line.row = 1 + static_cast<int>(std::ranges::count(
-                       text_.substr(0, name.span.begin), '\n'));
+    line.row = RowOf(name);
     if (Peek().text == ":") Next();
     const Token open = Next();
     if (open.text != "{") return Wrong(open, "expected '{' after 'line'");
@@ -262,6 +275,8 @@ class Reader {
   std::string_view text_;
   const std::string& path_;
   size_t at_ = 0;
+  mutable size_t counted_ = 0;  // up to here, line breaks are counted
+  mutable int row_ = 1;
   Token last_;  // the last value
   bool has_runs_ = false;
   std::set<std::string_view> fields_;  // those of the line so far
@@ -283,18 +298,26 @@ void EditFlag(const std::optional<TextSpan>& there, bool value,
   }
 }
 
+}  // namespace
+
 int FewestRunsFor(double confidence) {
   int runs = 1;
   while (std::ldexp(1.0, -runs) > 1 - confidence) ++runs;
   return runs;
 }
 
-}  // namespace
-
 absl::StatusOr<Budget> ReadBudget(std::string_view text,
                                   const std::string& path) {
   KYMO_ASSIGN_OR_RETURN(Budget budget, Reader(text, path).Read());
+  std::map<std::pair<Measure, std::optional<int>>, int> rows;
   for (const BudgetLine& line : budget.lines) {
+    const auto [first, is_new] =
+        rows.try_emplace({line.measure, line.shard}, line.row);
+    if (!is_new) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          path, ":", line.row, ":1: ", MeasureText(line.measure),
+          " has a line already, in row ", first->second, ": remove one"));
+    }
     // If the program takes what it may, all runs are above by chance once in
     // 2^runs times. More often than `confidence` permits, that would fail.
     const int fewest = line.confidence ? FewestRunsFor(*line.confidence) : 1;
@@ -309,7 +332,7 @@ absl::StatusOr<Budget> ReadBudget(std::string_view text,
 }
 
 std::string NumberText(double number) {
-  if (number == std::floor(number) && std::abs(number) < 1e15) {
+  if (number == std::floor(number) && std::abs(number) < 1e18) {
     return absl::StrCat(static_cast<int64_t>(number));
   }
   return absl::StrFormat("%.4g", number);
@@ -330,14 +353,16 @@ std::string UpdatedBudget(std::string_view text,
       EditFlag(line.advisory_text, true, "advisory", end, edits);
     }
   }
-  std::ranges::stable_sort(edits, [](const Edit& a, const Edit& b) {
-    return a.span.begin > b.span.begin;
-  });
-  std::string updated(text);
+  std::ranges::stable_sort(edits, {},
+                           [](const Edit& edit) { return edit.span.begin; });
+  std::string updated;
+  size_t done = 0;
   for (const Edit& edit : edits) {
-    updated.replace(edit.span.begin, edit.span.end - edit.span.begin,
+    absl::StrAppend(&updated, ToAbsl(text.substr(done, edit.span.begin - done)),
                     edit.text);
+    done = edit.span.end;
   }
+  absl::StrAppend(&updated, ToAbsl(text.substr(done)));
   return updated;
 }
 

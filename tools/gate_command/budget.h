@@ -76,6 +76,10 @@ struct Budget {
 absl::StatusOr<Budget> ReadBudget(std::string_view text,
                                   const std::string& path);
 
+// With as many runs or more, chance alone puts all of them above the budget
+// less often than `confidence` permits.
+int FewestRunsFor(double confidence);
+
 // New values for a line of a budget.
 struct LineUpdate {
   size_t line = 0;

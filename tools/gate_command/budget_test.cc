@@ -56,8 +56,12 @@ TEST(BudgetTest, ErrorsSayWhere) {
   EXPECT_THAT(ErrorOf("line { what: CALLS of: x expect: 1 }"),
               HasSubstr("1:24: 'of' takes a text in quotes"));
   EXPECT_THAT(ErrorOf("line { what: CALLS of: \"x"), HasSubstr("quotes"));
-  EXPECT_THAT(ErrorOf("line { what: CALLS expect: 1 }"),
-              HasSubstr("CALLS needs `of: \"NAME\"`"));
+  EXPECT_THAT(ErrorOf("line { what: CPU_SHARE expect: 1 }"),
+              HasSubstr("CPU_SHARE needs `of: \"NAME\"`"));
+  EXPECT_EQ(ErrorOf("line { what: LEAKS expect: 1 }\n"
+                    "line { what: LEAKS expect: 2 shard: 1 }\n"
+                    "line { what: LEAKS expect: 2 }"),
+            "x.textproto:3:1: LEAKS has a line already, in row 1: remove one");
   EXPECT_THAT(ErrorOf("line { what: LEAKS of: \"x\" expect: 1 }"),
               HasSubstr("LEAKS is of the whole program"));
   EXPECT_THAT(ErrorOf("line { what: CPU_TIME_US expect: 1 min_effect: 1 }"),
@@ -93,6 +97,27 @@ line: {
 line { what: CPU_TIME_US expect: 1.5 min_effect: 0.1 confidence: 0.95 shard: 2 }
 runs: 10
 )");
+}
+
+// Rows are not counted from the beginning for each line, which took minutes.
+TEST(BudgetTest, LargeBudgetsAreReadAndWritten) {
+  std::string text;
+  std::vector<LineUpdate> updates;
+  for (size_t i = 0; i < 200'000; ++i) {
+    text +=
+        "line { what: CALLS of: \"" + std::to_string(i) + "\" expect: 1 }\n";
+    updates.push_back({.line = i, .expect = 22});
+  }
+  const absl::StatusOr<Budget> budget = ReadBudget(text, "x");
+  ASSERT_TRUE(budget.ok()) << budget.status();
+  EXPECT_EQ(budget->lines.back().row, 200'000);
+  EXPECT_EQ(UpdatedBudget(text, updates, *budget).size(),
+            text.size() + updates.size());
+}
+
+TEST(BudgetTest, WholeNumbersAreExact) {
+  EXPECT_EQ(NumberText(123456789012345678), "123456789012345680");
+  EXPECT_EQ(NumberText(0.123456), "0.1235");
 }
 
 TEST(BudgetTest, NewLinesReadBack) {

@@ -3,13 +3,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
-#include <sstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -30,6 +33,7 @@
 #include "tools/gate_command/hold.h"
 #include "tools/gate_command/main.h"
 #include "tools/gate_command/own_words.h"
+#include "tools/gate_command/program_streams.h"
 
 namespace kymo::tools {
 namespace {
@@ -38,30 +42,50 @@ namespace fs = std::filesystem;
 
 constexpr int kUpdateRuns = 3;
 
-absl::StatusOr<std::string> ReadText(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (fs::is_directory(path)) {
+// Nothing: it is not there.
+absl::StatusOr<std::optional<std::string>> ReadText(const std::string& path) {
+  struct stat about;
+  if (stat(path.c_str(), &about) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    return absl::NotFoundError(
+        absl::StrCat("cannot read the budget ", path, ": ", strerror(errno)));
+  }
+  if (S_ISDIR(about.st_mode)) {
     return absl::NotFoundError(
         absl::StrCat("cannot read the budget ", path, ": it is a folder"));
   }
-  if (!file && !(file.eof() && fs::exists(path))) {
-    return absl::NotFoundError(absl::StrCat(
-        "cannot read the budget ", path, ": ", strerror(errno),
-        "; to write it, use --update (Bazel: run the target NAME.update)"));
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return absl::NotFoundError(
+        absl::StrCat("cannot read the budget ", path, ": ", strerror(errno)));
   }
-  return text.str();
+  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// A link stays a link.
+// A link stays a link, and the file keeps its mode.
 absl::Status WriteText(const std::string& path, const std::string& text) {
   std::error_code error;
   const fs::path file = fs::canonical(path, error);
+  const std::string real = error ? path : file.string();
+  struct stat about;
+  const bool is_there = stat(real.c_str(), &about) == 0;
   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink,
-                        NewFileSink(error ? path : file.string()));
+                        NewFileSink(real));
   KYMO_RETURN_IF_ERROR(sink->Append(text));
-  return sink->Commit();
+  KYMO_RETURN_IF_ERROR(sink->Commit());
+  if (is_there) chmod(real.c_str(), about.st_mode & 07777);
+  return absl::OkStatus();
+}
+
+// Runs take long, so this comes before them.
+absl::Status CheckFolderOf(const std::string& budget) {
+  std::error_code error;
+  const fs::path file = fs::canonical(budget, error);
+  const fs::path folder = (error ? fs::path(budget) : file).parent_path();
+  const std::string name = folder.empty() ? "." : folder.string();
+  if (access(name.c_str(), W_OK | X_OK) == 0) return absl::OkStatus();
+  return absl::NotFoundError(
+      absl::StrCat("cannot write the budget ", budget, ": ", strerror(errno)));
 }
 
 // With a line break at the end, so that more lines can follow.
@@ -86,6 +110,8 @@ class Gate {
     // A GoogleTest would write a report of its own over ours, and its
     // allocations would count under `bazel test`, but not in an update.
     unsetenv("XML_OUTPUT_FILE");
+    unsetenv("TEST_PREMATURE_EXIT_FILE");  // GoogleTest writes it
+    if (is_program_) KYMO_RETURN_IF_ERROR(streams_.Make());
     return flags_.update ? Update() : Check();
   }
 
@@ -110,28 +136,50 @@ class Gate {
     return folder;
   }
 
-  absl::StatusOr<Amounts> MeasureOnce(const Measuring& measuring) {
-    if (is_program_) {
-      return MeasureProgram(words_, folder_, measuring, importers_);
+  // `runs`: of a program. Each recording is a run.
+  absl::StatusOr<std::vector<Amounts>> Measure(Measuring measuring, int runs,
+                                               bool counts_each) {
+    std::vector<Amounts> measured;
+    if (!is_program_) {
+      for (const std::string& file : words_) {
+        KYMO_ASSIGN_OR_RETURN(Amounts amounts, MeasureFile(file, importers_));
+        measured.push_back(std::move(amounts));
+      }
+      return measured;
     }
-    return MeasureFiles(words_, importers_);
+    measuring.streams = streams_.fds();
+    for (int i = 0; i < runs; ++i) {
+      absl::StatusOr<Amounts> amounts =
+          MeasureProgram(words_, folder_, measuring, importers_);
+      streams_.Drain();
+      if (!amounts.ok()) return amounts.status();
+      measuring.counts_calls &= counts_each;
+      measured.push_back(*std::move(amounts));
+    }
+    return measured;
   }
 
   absl::StatusOr<int> Check() {
-    KYMO_ASSIGN_OR_RETURN(const std::string text, ReadText(flags_.budget));
-    KYMO_ASSIGN_OR_RETURN(const Budget budget, ReadBudget(text, flags_.budget));
+    KYMO_ASSIGN_OR_RETURN(const std::optional<std::string> text,
+                          ReadText(flags_.budget));
+    if (!text) {
+      return absl::NotFoundError(absl::StrCat(
+          "the budget ", flags_.budget,
+          " is not there; to write it, use --update (Bazel: run the target "
+          "NAME.update)"));
+    }
+    KYMO_ASSIGN_OR_RETURN(const Budget budget,
+                          ReadBudget(*text, flags_.budget));
     Measuring measuring;
     for (const BudgetLine& line : budget.lines) {
       const What what = line.measure.what;
       measuring.counts_calls |= IsCounted(what);
       measuring.has_leaks |= what == What::kLeaks || what == What::kLeakedBytes;
     }
-    std::vector<Amounts> runs;
-    for (int i = 0; i < (is_program_ ? budget.runs : 1); ++i) {
-      KYMO_ASSIGN_OR_RETURN(Amounts amounts, MeasureOnce(measuring));
-      measuring.counts_calls = false;  // times alone take several runs
-      runs.push_back(std::move(amounts));
-    }
+    // Times alone take several runs.
+    KYMO_ASSIGN_OR_RETURN(
+        const std::vector<Amounts> runs,
+        Measure(measuring, budget.runs, /*counts_each=*/false));
     KYMO_ASSIGN_OR_RETURN(const std::vector<HeldLine> lines,
                           HoldBudget(budget, runs, options_));
     const std::string report = HeldText(lines, budget);
@@ -144,7 +192,8 @@ class Gate {
     if (!IsOverBudget(lines)) return 0;
     if (is_program_) {
       // The verdict stands, whatever this run does.
-      const absl::Status page = RecordPage(words_, folder_);
+      const absl::Status page = RecordPage(words_, folder_, streams_.fds());
+      streams_.Drain();
       if (!page.ok()) {
         Say(absl::StrCat("no page of the program: ", page.message()));
       }
@@ -156,18 +205,20 @@ class Gate {
   }
 
   absl::StatusOr<int> Update() {
-    std::vector<Amounts> runs;
-    for (int i = 0; i < (is_program_ ? kUpdateRuns : 1); ++i) {
-      KYMO_ASSIGN_OR_RETURN(Amounts amounts, MeasureOnce({.counts_calls = true,
-                                                          .has_leaks = true}));
-      runs.push_back(std::move(amounts));
-    }
-    std::vector<std::string> notes;
-    std::string old;
-    if (fs::exists(flags_.budget)) {
-      KYMO_ASSIGN_OR_RETURN(old, ReadText(flags_.budget));
-    }
+    KYMO_ASSIGN_OR_RETURN(std::optional<std::string> there,
+                          ReadText(flags_.budget));
+    const std::string old = std::move(there).value_or("");
     KYMO_ASSIGN_OR_RETURN(const Budget budget, ReadBudget(old, flags_.budget));
+    KYMO_RETURN_IF_ERROR(CheckFolderOf(flags_.budget));
+    KYMO_ASSIGN_OR_RETURN(const std::vector<Amounts> runs,
+                          Measure({.counts_calls = true, .has_leaks = true},
+                                  kUpdateRuns, /*counts_each=*/true));
+    std::vector<std::string> notes;
+    if (runs.size() == 1) {
+      notes.emplace_back(
+          "this is one run, so nobody saw which amounts repeat; name several "
+          "recordings, or the program");
+    }
     KYMO_ASSIGN_OR_RETURN(const std::vector<LineUpdate> updates,
                           UpdatesFor(budget, runs, options_, notes));
     const std::string text =
@@ -185,6 +236,7 @@ class Gate {
   const bool is_program_;
   HoldOptions options_;
   ImporterRegistry importers_;
+  ProgramStreams streams_;
   std::string folder_;
 };
 
@@ -201,6 +253,26 @@ int Report(const Gate& gate, const GateFlags& flags,
                                    : kExitFailed);
 }
 
+// Someone who forgot "--".
+absl::Status CheckAreNoPrograms(const std::vector<std::string>& files,
+                                const std::string& budget) {
+  for (const std::string& file : files) {
+    char head[4] = {};
+    std::ifstream(file, std::ios::binary).read(head, sizeof(head));
+    const std::string_view bytes(head, sizeof(head));
+    if (!bytes.starts_with("\x7f"
+                           "ELF") &&
+        !bytes.starts_with("#!"))
+      continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(file,
+                     " is a program, not a recording; to run it: kymo "
+                     "gate --budget=",
+                     budget, " -- ", file));
+  }
+  return absl::OkStatus();
+}
+
 int RunGate(const std::vector<std::string>& arguments) {
   const OwnWords words = ReadOwnWords(arguments, MakeGateManual());
   if (words.exit_status) return *words.exit_status;
@@ -212,7 +284,20 @@ int RunGate(const std::vector<std::string>& arguments) {
                 kExitUsage);
   }
   // Behind "--" stands a program, else recordings.
-  const bool is_program = std::ranges::count(arguments, "--") > 0;
+  const auto dashes = std::ranges::find(arguments, "--");
+  const bool is_program = dashes != arguments.end();
+  const auto behind = static_cast<size_t>(arguments.end() - dashes);
+  if (is_program && words.others.size() != behind - 1) {
+    return Fail(absl::InvalidArgumentError(absl::StrCat(
+                    "'", words.others[0],
+                    "' stands before --: name recordings, or a program behind "
+                    "--, and not both")),
+                kExitUsage);
+  }
+  if (!is_program) {
+    const absl::Status files = CheckAreNoPrograms(words.others, flags.budget);
+    if (!files.ok()) return Fail(files, kExitUsage);
+  }
   Gate gate(flags, words.others, is_program);
   return Report(gate, flags, gate.Run());
 }

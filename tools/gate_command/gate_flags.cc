@@ -32,7 +32,7 @@ const SettingTable<GateFlags>& GateFlagTable() {
        {.name = "output_dir",
         .value = setting::Text(&F::output_dir),
         .purpose = "Folder for the recording, its page and the report. "
-                   "Default: kymo-out/<program>-<time>.",
+                   "Default: kymo-out/<budget>-<time>.",
         .hint = "DIR",
         .topic = "gate",
         .is_common = true},
@@ -68,8 +68,9 @@ Manual MakeGateManual() {
       "kymo gate --budget=FILE --update -- PROGRAM [argument ...]\n"
       "kymo gate --budget=FILE RECORDING ...";
   manual.description = {
-      "Runs the program twice: once recorded, and once while its calls into "
-      "the system are counted. Prints a line for each line of the budget. "
+      "Runs the program once recorded and, if the budget has such lines, once "
+      "while its calls into the system are counted. Prints a line for each "
+      "line of the budget. "
       "Fails if the program made more calls, allocations or bytes than a line "
       "says. Times fail only where the budget says how sure it must be.",
       "docs/gate.md describes the budget, and the rule for Bazel."};

@@ -63,7 +63,7 @@ class CallFile {
 };
 
 absl::Status AddCounts(const std::vector<std::string>& command,
-                       Amounts& amounts) {
+                       const StreamDescriptors& streams, Amounts& amounts) {
   KYMO_ASSIGN_OR_RETURN(const std::string self, SelfPath());
   const std::string library = FindRuntimeFile(self, "libkymo_calls.so");
   if (library.empty()) {
@@ -83,7 +83,7 @@ absl::Status AddCounts(const std::vector<std::string>& command,
       {{kCallsVariable, file.path()},
        {"LD_PRELOAD",
         theirs == nullptr ? preloaded : absl::StrCat(preloaded, ":", theirs)}},
-      run));
+      run, streams));
   KYMO_RETURN_IF_ERROR(CheckEnd(run.wait_status, command[0]));
   if (run.left_behind > 0) {
     Say(absl::StrCat(command[0], " left ", run.left_behind,
@@ -98,8 +98,8 @@ absl::Status AddCounts(const std::vector<std::string>& command,
   set(What::kBytesRead, run.bytes_read);
   set(What::kBytesWritten, run.bytes_written);
   set(What::kPageFaults, run.page_faults);
-  // A static program has called nobody's functions, as far as anyone saw.
-  if (file.counts().processes == 0) return absl::OkStatus();
+  // Nobody saw which functions it called.
+  if (!run.has_library) return absl::OkStatus();
   uint64_t sum = 0;
   for (size_t i = 0; i < kBlockingCallCount; ++i) {
     const uint64_t calls = file.counts().calls[i];
@@ -115,7 +115,8 @@ absl::Status AddCounts(const std::vector<std::string>& command,
 // Runs `kymo profile` with these flags, too.
 absl::Status Record(const std::vector<std::string>& flags,
                     const std::string& out,
-                    const std::vector<std::string>& command) {
+                    const std::vector<std::string>& command,
+                    const StreamDescriptors& streams) {
   std::vector<std::string> words = {"profile",
                                     "--quiet",
                                     "--activities=cpu",
@@ -128,8 +129,7 @@ absl::Status Record(const std::vector<std::string>& flags,
   words.insert(words.end(), flags.begin(), flags.end());
   words.emplace_back("--");
   words.insert(words.end(), command.begin(), command.end());
-  KYMO_ASSIGN_OR_RETURN(const int status, RunSelf(words));
-  return CheckEnd(status, command[0]);
+  return RunRecorder(words, command[0], out + "/summary.json", streams);
 }
 
 // Losses that take nothing from a count, or the same in each run: a program
@@ -166,10 +166,15 @@ absl::Status CheckLosses(const model::LossLedger& ledger) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<LoadedTrace> LoadWhole(const std::vector<std::string>& files,
+absl::StatusOr<LoadedTrace> LoadWhole(const std::string& file,
                                       const ImporterRegistry& importers) {
   KYMO_ASSIGN_OR_RETURN(LoadedTrace loaded,
-                        Load(files, LoadOptions(), importers));
+                        Load({file}, LoadOptions(), importers));
+  for (const ImportFinding& finding : loaded.files[0].findings) {
+    if (finding.severity == ImportFinding::Severity::kNote) continue;
+    Say(absl::StrCat(file, ": ", finding.message,
+                     "; the amounts are of what is there"));
+  }
   KYMO_RETURN_IF_ERROR(CheckLosses(loaded.trace.ledger()));
   return loaded;
 }
@@ -191,9 +196,9 @@ void SetHeapToNothing(const model::Trace& trace, Amounts& amounts) {
 
 }  // namespace
 
-absl::StatusOr<Amounts> MeasureFiles(const std::vector<std::string>& files,
-                                     const ImporterRegistry& importers) {
-  KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadWhole(files, importers));
+absl::StatusOr<Amounts> MeasureFile(const std::string& file,
+                                    const ImporterRegistry& importers) {
+  KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadWhole(file, importers));
   Amounts amounts;
   AddAmountsOf(loaded.trace, amounts);
   return amounts;
@@ -205,21 +210,22 @@ absl::StatusOr<Amounts> MeasureProgram(const std::vector<std::string>& command,
                                        const ImporterRegistry& importers) {
   std::vector<std::string> flags = {"--export=summary"};
   if (!measuring.has_leaks) flags.emplace_back("--nomemory_stacks");
-  KYMO_RETURN_IF_ERROR(Record(flags, out, command));
+  KYMO_RETURN_IF_ERROR(Record(flags, out, command, measuring.streams));
   KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded,
-                        LoadWhole({out + "/kymo.raw"}, importers));
+                        LoadWhole(out + "/kymo.raw", importers));
   Amounts amounts;
   AddAmountsOf(loaded.trace, amounts);
   SetHeapToNothing(loaded.trace, amounts);
   if (measuring.counts_calls) {
-    KYMO_RETURN_IF_ERROR(AddCounts(command, amounts));
+    KYMO_RETURN_IF_ERROR(AddCounts(command, measuring.streams, amounts));
   }
   return amounts;
 }
 
 absl::Status RecordPage(const std::vector<std::string>& command,
-                        const std::string& out) {
-  return Record({"--export=summary,html"}, out, command);
+                        const std::string& out,
+                        const StreamDescriptors& streams) {
+  return Record({"--export=summary,html"}, out, command, streams);
 }
 
 }  // namespace kymo::tools

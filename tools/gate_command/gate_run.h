@@ -11,9 +11,9 @@
 // once more, with the stacks of allocations, and adds report.html: finding the
 // names of stacks takes most of the time, and few gates fail.
 //
-// Errors: kAborted if the program fails: its status is in the text. Those of
-//         syscall_trace.h. A loss of records is kDataLoss, since lost records
-//         are missing from the counts.
+// Errors: kAborted if the program or its recorder fails: the text says which,
+//         and the status. Those of syscall_trace.h. A loss of records is
+//         kDataLoss, since lost records are missing from the counts.
 #ifndef KYMO_TOOLS_GATE_COMMAND_GATE_RUN_H_
 #define KYMO_TOOLS_GATE_COMMAND_GATE_RUN_H_
 
@@ -23,10 +23,12 @@
 #include "absl/status/statusor.h"
 #include "profiler/plugin/registry.h"
 #include "tools/gate_command/measures.h"
+#include "tools/gate_command/program_streams.h"
 
 namespace kymo::tools {
 
 struct Measuring {
+  StreamDescriptors streams = kOwnStreams;  // of the program
   bool counts_calls = false;
   // The C library keeps blocks for itself; stacks tell them from leaks.
   bool has_leaks = false;
@@ -38,11 +40,12 @@ absl::StatusOr<Amounts> MeasureProgram(const std::vector<std::string>& command,
                                        const ImporterRegistry& importers);
 
 absl::Status RecordPage(const std::vector<std::string>& command,
-                        const std::string& out);
+                        const std::string& out,
+                        const StreamDescriptors& streams);
 
-// The amounts of recordings on disk.
-absl::StatusOr<Amounts> MeasureFiles(const std::vector<std::string>& files,
-                                     const ImporterRegistry& importers);
+// The amounts of a recording on disk.
+absl::StatusOr<Amounts> MeasureFile(const std::string& file,
+                                    const ImporterRegistry& importers);
 
 }  // namespace kymo::tools
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -11,8 +12,6 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/plugin/settings.h"
-#include "profiler/text/visible_text.h"
-#include "tools/run_diff/run_key.h"
 #include "tools/runtime/blocking_calls.h"
 
 namespace kymo::tools {
@@ -31,7 +30,11 @@ bool IsBlockingCall(const std::string& name) {
 bool IsKnown(const Measure& measure, std::span<const Amounts> runs) {
   switch (measure.what) {
     case What::kBlockingCalls:
-      return measure.of.empty() || IsBlockingCall(measure.of);
+      // One that was not called, in a program whose calls were counted.
+      return IsBlockingCall(measure.of) &&
+             std::ranges::any_of(runs, [](const Amounts& run) {
+               return run.Find({What::kBlockingCalls}).has_value();
+             });
     case What::kPeakBytes:
     case What::kFlops:
       // An operation that ran, and held no memory at the peak.
@@ -58,10 +61,14 @@ std::string Listed(std::vector<std::string> names, const std::string& wanted) {
   return text;
 }
 
-absl::Status NoSuch(const Budget& budget, const BudgetLine& line,
-                    std::span<const Amounts> runs) {
-  const Measure& measure = line.measure;
-  const std::string where = absl::StrCat(budget.path, ":", line.row, ": ");
+std::string NoSuch(const Measure& measure, std::span<const Amounts> runs) {
+  const bool are_counted = std::ranges::any_of(runs, [](const Amounts& run) {
+    return run.Find({What::kBlockingCalls}).has_value();
+  });
+  if (measure.what == What::kBlockingCalls && !are_counted) {
+    return "the program's BLOCKING_CALLS cannot be counted: it is linked "
+           "statically, or removes LD_PRELOAD from its environment";
+  }
   if (!measure.of.empty()) {
     std::vector<std::string> names = runs[0].PartsOf(measure.what);
     if (measure.what == What::kBlockingCalls) {
@@ -70,31 +77,39 @@ absl::Status NoSuch(const Budget& budget, const BudgetLine& line,
     } else if (names.empty()) {
       names = runs[0].PartsOf(What::kCalls);
     }
-    return absl::NotFoundError(
-        absl::StrCat(where, "the program has no ", MeasureText(measure), "; ",
-                     Listed(std::move(names), measure.of)));
+    return absl::StrCat("the program has no ", MeasureText(measure), "; ",
+                        Listed(std::move(names), measure.of));
   }
-  return absl::NotFoundError(absl::StrCat(
-      where, "the recording has no ", ToAbsl(WhatName(measure.what)),
+  return absl::StrCat(
+      "the recording has no ", ToAbsl(WhatName(measure.what)),
       measure.what == What::kFlops
           ? "; no operation with a known formula recorded its inputs"
           : "; the heap was not watched: record it with --profile_memory; a "
             "program that is linked statically, or brings a malloc of its own, "
-            "cannot be watched"));
+            "cannot be watched");
 }
 
-absl::StatusOr<std::vector<double>> AmountsOf(const Budget& budget,
-                                              const BudgetLine& line,
-                                              std::span<const Amounts> runs) {
-  std::vector<double> amounts;
-  bool is_there = IsKnown(line.measure, runs);
+struct MeasuredLine {
+  std::vector<double> amounts;  // by run; 0 where it has none
+  size_t occurs_in = 0;         // runs
+  bool is_known = false;
+};
+
+MeasuredLine AmountsOf(const Measure& measure, std::span<const Amounts> runs) {
+  MeasuredLine measured;
   for (const Amounts& run : runs) {
-    const std::optional<double> amount = run.Find(line.measure);
-    is_there |= amount.has_value();
-    amounts.push_back(amount.value_or(0));
+    const std::optional<double> amount = run.Find(measure);
+    measured.occurs_in += amount.has_value() ? 1 : 0;
+    measured.amounts.push_back(amount.value_or(0));
   }
-  if (!is_there) return NoSuch(budget, line, runs);
-  return amounts;
+  measured.is_known = measured.occurs_in > 0 || IsKnown(measure, runs);
+  return measured;
+}
+
+absl::Status NotThere(const Budget& budget, const BudgetLine& line,
+                      std::span<const Amounts> runs) {
+  return absl::NotFoundError(absl::StrCat(budget.path, ":", line.row, ": ",
+                                          NoSuch(line.measure, runs)));
 }
 
 std::string Percent(double amount, double expect) {
@@ -112,21 +127,51 @@ bool IsEqualNumber(double a, double b) {
   return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
 }
 
+std::string AmountText(What what, double amount) {
+  return NumberText(what == What::kCpuTimeUs ? std::round(amount) : amount) +
+         (what == What::kCpuTimeUs ? " us" : "");
+}
+
+// "1010, which is 1000 and 1 %"
+std::string LimitText(const BudgetLine& line) {
+  const What what = line.measure.what;
+  const double effect = line.min_effect.value_or(0);
+  const std::string expect = AmountText(what, line.expect);
+  if (line.tolerance == 0 && effect == 0) return expect;
+  std::string text = absl::StrCat(
+      AmountText(what, line.expect * (1 + line.tolerance) * (1 + effect)),
+      ", which is ", expect);
+  if (line.tolerance > 0) {
+    absl::StrAppendFormat(&text, " and its tolerance of %.4g %%",
+                          100 * line.tolerance);
+  }
+  if (effect > 0) {
+    absl::StrAppendFormat(&text, " and its min_effect of %.4g %%",
+                          100 * effect);
+  }
+  return text;
+}
+
 void HoldTime(const BudgetLine& line, std::span<const double> amounts,
               HeldLine& held) {
+  const What what = line.measure.what;
+  held.amount = analysis::Median(amounts);
+  const std::string change = Percent(held.amount, line.expect);
+  if (!line.confidence) {
+    // One time is above the budget half of the time.
+    held.held = Held::kShown;
+    held.why = absl::StrCat(AmountText(what, held.amount), "; the budget has ",
+                            AmountText(what, line.expect), change);
+    return;
+  }
   const double limit =
       line.expect * (1 + line.min_effect.value_or(0)) * (1 + line.tolerance);
-  held.amount = analysis::Median(amounts);
-  double sure = held.amount;
-  std::string how;
-  if (line.confidence) {
-    sure = analysis::BootstrapMedian(amounts, *line.confidence).low;
-    how = absl::StrFormat(", at least %s with %.4g %% confidence",
-                          NumberText(sure), 100 * *line.confidence);
-  }
-  held.why =
-      absl::StrCat(NumberText(held.amount), how, "; the budget is ",
-                   NumberText(line.expect), Percent(held.amount, line.expect));
+  const double sure = analysis::BootstrapMedian(amounts, *line.confidence).low;
+  held.why = absl::StrCat(
+      AmountText(what, held.amount), change, ", at least ",
+      AmountText(what, sure),
+      absl::StrFormat(" with %.4g %% confidence", 100 * *line.confidence),
+      "; the limit is ", LimitText(line));
   if (sure > limit) held.held = Held::kOver;
 }
 
@@ -138,7 +183,7 @@ void HoldCount(const BudgetLine& line, std::span<const double> amounts,
   if (held.amount > limit && !IsEqualNumber(held.amount, limit)) {
     held.held = Held::kOver;
     held.why = absl::StrCat(NumberText(held.amount), " is more than ",
-                            NumberText(line.expect), change);
+                            LimitText(line), change);
   } else if (held.amount < line.expect &&
              !IsEqualNumber(held.amount, line.expect)) {
     held.held = Held::kBetter;
@@ -147,12 +192,6 @@ void HoldCount(const BudgetLine& line, std::span<const double> amounts,
   } else {
     held.why = NumberText(held.amount);
   }
-}
-
-const char* HeldName(Held held) {
-  static constexpr const char* kNames[] = {"ok", "better", "OVER", "advice",
-                                           "not held"};
-  return kNames[static_cast<size_t>(held)];
 }
 
 bool IsOfShard(const BudgetLine& line, const HoldOptions& options) {
@@ -172,11 +211,15 @@ std::string AllNumbers(std::span<const double> amounts) {
 }
 
 LineUpdate UpdateFor(const Measure& measure, double tolerance,
-                     std::span<const double> amounts,
+                     const MeasuredLine& measured,
                      std::vector<std::string>& notes) {
+  const std::vector<double>& amounts = measured.amounts;
   LineUpdate update;
   if (IsTime(measure.what)) {
     update.expect = analysis::Median(amounts);
+    if (measure.what == What::kCpuTimeUs) {
+      update.expect = std::round(update.expect);
+    }
     return update;
   }
   update.expect = *std::ranges::max_element(amounts);
@@ -186,9 +229,12 @@ LineUpdate UpdateFor(const Measure& measure, double tolerance,
   update.repeats = repeats && DependsOnMachine(measure.what);
   if (!repeats) {
     update.advisory = !DependsOnMachine(measure.what);
-    notes.push_back(absl::StrCat(MeasureText(measure),
-                                 " does not repeat here (", AllNumbers(amounts),
-                                 "): it is advisory"));
+    const std::string how = measured.occurs_in < amounts.size()
+                                ? absl::StrCat("occurs in ", measured.occurs_in,
+                                               " of ", amounts.size(), " runs")
+                                : "does not repeat here";
+    notes.push_back(absl::StrCat(MeasureText(measure), " ", how, " (",
+                                 AllNumbers(amounts), "): it is advisory"));
   }
   return update;
 }
@@ -215,12 +261,26 @@ absl::StatusOr<std::vector<HeldLine>> HoldBudget(const Budget& budget,
       held.why = "it is counted while the program runs; " + std::string(kUse);
       continue;
     }
-    KYMO_ASSIGN_OR_RETURN(const std::vector<double> amounts,
-                          AmountsOf(budget, line, runs));
+    if (options.is_recording && line.confidence &&
+        static_cast<int>(runs.size()) < FewestRunsFor(*line.confidence)) {
+      held.held = Held::kNotHeld;
+      held.why =
+          absl::StrCat("a recording is one run, and ", 100 * *line.confidence,
+                       " % confidence takes ", FewestRunsFor(*line.confidence),
+                       "; ", ToAbsl(kUse));
+      continue;
+    }
+    const MeasuredLine measured = AmountsOf(line.measure, runs);
+    if (!measured.is_known) {
+      if (!line.advisory) return NotThere(budget, line, runs);
+      held.held = Held::kAdvisoryOver;
+      held.why = NoSuch(line.measure, runs);
+      continue;
+    }
     if (IsTime(line.measure.what)) {
-      HoldTime(line, amounts, held);
+      HoldTime(line, measured.amounts, held);
     } else {
-      HoldCount(line, amounts, held);
+      HoldCount(line, measured.amounts, held);
     }
     if (held.held == Held::kOver && !Blocks(line)) {
       held.held = Held::kAdvisoryOver;
@@ -247,67 +307,6 @@ bool IsOverBudget(std::span<const HeldLine> lines) {
       lines, [](const HeldLine& line) { return line.held == Held::kOver; });
 }
 
-std::string HeldText(std::span<const HeldLine> lines, const Budget& budget) {
-  std::string text;
-  size_t counts[5] = {};
-  for (const HeldLine& held : lines) {
-    ++counts[static_cast<size_t>(held.held)];
-    const BudgetLine& line = budget.lines[held.line];
-    absl::StrAppendFormat(&text, "%-8s  %s:%d  %s: %s\n", HeldName(held.held),
-                          budget.path, line.row,
-                          VisibleText(MeasureText(line.measure)), held.why);
-  }
-  absl::StrAppendFormat(
-      &text,
-      "%d over the budget, %d advice, %d within, %d better, %d not "
-      "held\n",
-      counts[2], counts[3], counts[0], counts[1], counts[4]);
-  return text;
-}
-
-std::string HeldXml(std::span<const HeldLine> lines, const Budget& budget,
-                    const std::string& suite) {
-  size_t failures = 0;
-  size_t skipped = 0;
-  std::string cases;
-  for (const HeldLine& held : lines) {
-    const BudgetLine& line = budget.lines[held.line];
-    absl::StrAppend(&cases, "    <testcase name=\"",
-                    MarkupText(MeasureText(line.measure)), "\" classname=\"",
-                    MarkupText(suite), "\" file=\"", MarkupText(budget.path),
-                    "\" line=\"", line.row, "\" time=\"0\">");
-    const std::string why = MarkupText(held.why);
-    if (held.held == Held::kOver) {
-      ++failures;
-      absl::StrAppend(&cases, "<failure message=\"", why, "\"/>");
-    } else if (held.held == Held::kNotHeld) {
-      ++skipped;
-      absl::StrAppend(&cases, "<skipped message=\"", why, "\"/>");
-    } else {
-      absl::StrAppend(&cases, "<system-out>", HeldName(held.held), ": ", why,
-                      "</system-out>");
-    }
-    absl::StrAppend(&cases, "</testcase>\n");
-  }
-  const std::string counts =
-      absl::StrCat(" tests=\"", lines.size(), "\" failures=\"", failures,
-                   "\" errors=\"0\" skipped=\"", skipped, "\"");
-  return absl::StrCat("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n",
-                      "<testsuites", counts, ">\n  <testsuite name=\"",
-                      MarkupText(suite), "\"", counts, ">\n", cases,
-                      "  </testsuite>\n</testsuites>\n");
-}
-
-std::string ErrorXml(const std::string& message, const std::string& suite) {
-  return absl::StrCat(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"1\" "
-      "errors=\"1\">\n  <testsuite name=\"",
-      MarkupText(suite),
-      "\" tests=\"1\" errors=\"1\">\n    <testcase name=\"budget\"",
-      " classname=\"", MarkupText(suite), "\" time=\"0\"><error message=\"",
-      MarkupText(message), "\"/></testcase>\n  </testsuite>\n</testsuites>\n");
-}
-
 absl::StatusOr<std::vector<LineUpdate>> UpdatesFor(
     const Budget& budget, std::span<const Amounts> runs,
     const HoldOptions& options, std::vector<std::string>& notes) {
@@ -316,9 +315,22 @@ absl::StatusOr<std::vector<LineUpdate>> UpdatesFor(
     const BudgetLine& line = budget.lines[i];
     if (!IsOfShard(line, options)) continue;
     if (options.is_recording && IsCounted(line.measure.what)) continue;
-    KYMO_ASSIGN_OR_RETURN(const std::vector<double> amounts,
-                          AmountsOf(budget, line, runs));
-    LineUpdate update = UpdateFor(line.measure, line.tolerance, amounts, notes);
+    const MeasuredLine measured = AmountsOf(line.measure, runs);
+    if (!measured.is_known) {
+      if (!line.advisory) return NotThere(budget, line, runs);
+      notes.push_back(absl::StrCat(MeasureText(line.measure),
+                                   " occurs in none of ", runs.size(),
+                                   " runs: delete the line if it "
+                                   "is gone"));
+      continue;
+    }
+    LineUpdate update =
+        UpdateFor(line.measure, line.tolerance, measured, notes);
+    if (line.advisory && runs.size() > 1 && Repeats(measured.amounts)) {
+      notes.push_back(absl::StrCat(MeasureText(line.measure),
+                                   " repeats now: remove `advisory: true` to "
+                                   "hold it"));
+    }
     update.line = i;
     updates.push_back(update);
   }
@@ -327,20 +339,21 @@ absl::StatusOr<std::vector<LineUpdate>> UpdatesFor(
 
 std::string NewBudget(std::span<const Amounts> runs, const HoldOptions& options,
                       std::vector<std::string>& notes) {
+  std::set<Measure> measures;
+  for (const Amounts& run : runs) {
+    for (const auto& [measure, amount] : run.all()) measures.insert(measure);
+  }
   std::string text;
-  for (const auto& [measure, first] : runs[0].all()) {
-    // Times differ from machine to machine, and the sums over all functions
-    // and operations say what their parts do.
+  for (const Measure& measure : measures) {
+    // Times differ from machine to machine, and page faults from run to run.
+    // The sums over all functions and operations say what their parts do.
     if (IsTime(measure.what) || measure.what == What::kPageFaults ||
         (measure.what != What::kCalls && !measure.of.empty())) {
       continue;
     }
-    std::vector<double> amounts;
-    for (const Amounts& run : runs) {
-      amounts.push_back(run.Find(measure).value_or(0));
-    }
-    text +=
-        LineText(measure, UpdateFor(measure, 0, amounts, notes), options.shard);
+    const MeasuredLine measured = AmountsOf(measure, runs);
+    text += LineText(measure, UpdateFor(measure, 0, measured, notes),
+                     options.shard);
   }
   return text;
 }

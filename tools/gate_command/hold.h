@@ -6,7 +6,7 @@
 //   return IsOverBudget(lines) ? kExitOver : 0;
 //
 // Errors: kNotFound for a line about something that the program does not have;
-//         it lists what there is.
+//         it lists what there is. An advisory one gives advice instead.
 #ifndef KYMO_TOOLS_GATE_COMMAND_HOLD_H_
 #define KYMO_TOOLS_GATE_COMMAND_HOLD_H_
 
@@ -27,7 +27,8 @@ enum class Held : uint8_t {
   kBetter,        // less than the budget; an update would tighten it
   kOver,          // the gate fails
   kAdvisoryOver,  // shown only
-  kNotHeld,       // of another shard, or the run was filtered
+  kNotHeld,       // of another shard, or the run was filtered, for example
+  kShown,         // a time without `confidence`: no verdict
 };
 
 struct HeldLine {
@@ -62,7 +63,7 @@ std::string HeldXml(std::span<const HeldLine> lines, const Budget& budget,
 std::string ErrorXml(const std::string& message, const std::string& suite);
 
 // What a budget should say, by several runs of the program. `notes` gets a
-// sentence for each line whose amount does not repeat.
+// sentence for each line whose amount does not repeat, or is advisory and does.
 absl::StatusOr<std::vector<LineUpdate>> UpdatesFor(
     const Budget& budget, std::span<const Amounts> runs,
     const HoldOptions& options, std::vector<std::string>& notes);

@@ -25,7 +25,7 @@ struct Row {
 
 // In the order of What.
 constexpr Row kRows[] = {
-    {"CALLS", false, true},
+    {"CALLS", true, true},
     {"ALLOCATIONS", true, false},
     {"ALLOCATED_BYTES", true, false},
     {"PEAK_BYTES", true, true},
@@ -135,16 +135,22 @@ void AddAmountsOf(const model::Trace& trace, Amounts& amounts) {
   options.flops = flops.flops;
   const bool has_flops = HasFlops(flops);
   double self_us = 0;
+  amounts.Add({What::kCalls}, 0);
   for (const analysis::KeyAverage& row : KeyAverages(trace, options)) {
-    amounts.Add({What::kCalls, row.name}, static_cast<double>(row.count));
+    // What has no name counts in the whole alone.
+    const auto add = [&](What what, double amount) {
+      if (!row.name.empty()) amounts.Add({what, row.name}, amount);
+    };
+    add(What::kCalls, static_cast<double>(row.count));
+    amounts.Add({What::kCalls}, static_cast<double>(row.count));
     if (has_flops && row.flops > 0) {
-      amounts.Add({What::kFlops, row.name}, static_cast<double>(row.flops));
+      add(What::kFlops, static_cast<double>(row.flops));
       amounts.Add({What::kFlops}, static_cast<double>(row.flops));
     }
     if (row.is_device || row.is_async) continue;
     const double us =
         static_cast<double>(row.self_cpu_time_total_ns) / kNsPerUs;
-    amounts.Add({What::kCpuTimeUs, row.name}, us);
+    add(What::kCpuTimeUs, us);
     self_us += us;
   }
   amounts.Add({What::kCpuTimeUs}, self_us);

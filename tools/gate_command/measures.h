@@ -6,7 +6,7 @@
 //   amounts.Find({What::kCalls, "matmul"})           // 128, or nothing
 //
 //   name                   of                     it counts
-//   CALLS                  operation or range     how often it ran
+//   CALLS                  - or operation, range  how often it ran
 //   ALLOCATIONS            -                      calls of malloc, new, ...
 //   ALLOCATED_BYTES        -                      what they asked for
 //   PEAK_BYTES             - or operation         most heap bytes at a time
@@ -19,7 +19,8 @@
 //   SYSTEM_CALLS           -                      )
 //   PAGE_FAULTS            -                      ) depend on the machine
 //   BYTES_READ, _WRITTEN   -                      )
-//   CPU_TIME_US            - or operation         self CPU time, microseconds
+//   CPU_TIME_US            - or operation         self time, microseconds;
+//                                                 waits count, too
 //   CPU_SHARE              operation              its share of that, 0 to 1
 //
 // Heap amounts add up those of all processes.

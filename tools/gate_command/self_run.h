@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/gate_command/program_streams.h"
 
 namespace kymo::tools {
 
@@ -19,8 +20,17 @@ absl::StatusOr<std::string> SelfPath();
 void RewindInput();
 
 // Returns the wait status. `words` are the command and its arguments. It reads
-// standard input from its beginning.
-absl::StatusOr<int> RunSelf(const std::vector<std::string>& words);
+// standard input from its beginning. If the calling thread ends first, it gets
+// SIGTERM, which `kymo profile` hands on to its program.
+absl::StatusOr<int> RunSelf(const std::vector<std::string>& words,
+                            const StreamDescriptors& streams = kOwnStreams);
+
+// Runs `kymo profile`, which writes `result` if it could record the program.
+// kAborted if the program or the recorder did not end with status 0: the text
+// says which.
+absl::Status RunRecorder(const std::vector<std::string>& words,
+                         const std::string& program, const std::string& result,
+                         const StreamDescriptors& streams);
 
 // kAborted, with how `program` ended, unless it ended with status 0.
 absl::Status CheckEnd(int wait_status, const std::string& program);

@@ -11,6 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <set>
+
 #include "absl/strings/str_cat.h"
 #include "profiler/base/owned_descriptor.h"
 #include "tools/runtime/blocking_calls.h"
@@ -72,6 +75,14 @@ struct Thread {
   uint64_t call = 0;  // the one that it is in
 };
 
+absl::Status CannotTell(int error) {
+  return absl::UnimplementedError(absl::StrCat(
+      "this kernel does not say which system call a program makes (",
+      strerror(error),
+      "), so system calls, files and bytes cannot be counted; Linux 5.3 and "
+      "later does; remove these lines from the budget"));
+}
+
 class Tracer {
  public:
   Tracer(pid_t program, TracedRun& run) : program_(program), run_(run) {
@@ -87,16 +98,23 @@ class Tracer {
       if (thread < 0 && errno == EINTR) continue;
       if (thread < 0) break;
       if (thread == 0) {
-        BePatient();
+        EndLeftovers();
+        usleep(1000);
         continue;
       }
       if (WIFSTOPPED(status)) {
+        if (has_ended_) {
+          threads_.try_emplace(thread);
+          EndLeftovers();
+        }
         Handle(thread, status);
         continue;
       }
       End(thread);
       if (thread == program_) {
         has_ended_ = true;
+        end_of_patience_ = std::chrono::steady_clock::now() +
+                           std::chrono::milliseconds(kPatienceMs);
         run_.wait_status = status;
         // It includes those of children that the program waited for.
         page_faults_ = static_cast<uint64_t>(usage.ru_minflt) +
@@ -105,18 +123,19 @@ class Tracer {
     }
     run_.page_faults =
         page_faults_ > loading_faults_ ? page_faults_ - loading_faults_ : 0;
-    return absl::OkStatus();
+    return broken_;
   }
 
  private:
-  // What the program left behind, such as a daemon, may stay for ever.
-  void BePatient() {
-    if (waited_ms_ == kPatienceMs) {
-      run_.left_behind = threads_.size();
-      for (const auto& [id, thread] : threads_) kill(id, SIGKILL);
+  // What the program left behind, such as a daemon, may stay for ever. A
+  // process that is born meanwhile ends at its first stop.
+  void EndLeftovers() {
+    if (std::chrono::steady_clock::now() < end_of_patience_) return;
+    for (const auto& [id, thread] : threads_) {
+      kill(id, SIGKILL);
+      killed_.insert(id);
     }
-    ++waited_ms_;
-    usleep(1000);
+    run_.left_behind = killed_.size();
   }
 
   void Handle(pid_t thread, int status) {
@@ -137,6 +156,7 @@ class Tracer {
     }
     if (event == PTRACE_EVENT_EXEC) {
       threads_[thread] = {.may_be_loading = true};
+      if (thread == program_) run_.has_library = false;
     }
     const long passed_on = event == 0 ? signal : 0;
     ptrace(PTRACE_SYSCALL, thread, nullptr, passed_on);
@@ -144,7 +164,10 @@ class Tracer {
 
   void Count(pid_t id) {
     __ptrace_syscall_info info = {};
-    if (ptrace(PTRACE_GET_SYSCALL_INFO, id, sizeof(info), &info) <= 0) return;
+    if (ptrace(PTRACE_GET_SYSCALL_INFO, id, sizeof(info), &info) <= 0) {
+      if (errno != ESRCH) broken_ = CannotTell(errno);  // ESRCH: it was killed
+      return;
+    }
     const auto found = threads_.try_emplace(id);
     Thread& thread = found.first->second;
     if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
@@ -152,6 +175,7 @@ class Tracer {
       if (info.entry.nr == SYS_prctl &&
           info.entry.args[0] == static_cast<uint64_t>(kCountsBegin)) {
         thread.may_be_loading = false;
+        if (id == program_) run_.has_library = true;
         thread.loading = {};
         loading_faults_ += info.entry.args[1];
         return;
@@ -205,18 +229,21 @@ class Tracer {
   uint64_t page_faults_ = 0;
   uint64_t loading_faults_ = 0;
   bool has_ended_ = false;  // the program
-  int waited_ms_ = 0;       // since then
+  std::chrono::steady_clock::time_point end_of_patience_;
+  std::set<pid_t> killed_;
+  absl::Status broken_;
 };
 
 // In the child. `go` ends when the tracer is there; `failed` gets errno.
 [[noreturn]] void Become(std::vector<char*>& words,
                          const std::map<std::string, std::string>& environment,
-                         int go, int failed) {
+                         const StreamDescriptors& streams, int go, int failed) {
   char byte = 0;
   [[maybe_unused]] ssize_t done = TEMP_FAILURE_RETRY(read(go, &byte, 1));
   for (const auto& [name, value] : environment) {
     setenv(name.c_str(), value.c_str(), 1);
   }
+  TakeStreams(streams);
   if (byte == 1) execvp(words[0], words.data());
   const int error = errno;
   done = write(failed, &error, sizeof(error));
@@ -235,7 +262,8 @@ absl::Status CannotTrace(int error) {
 
 absl::Status TraceSystemCalls(
     const std::vector<std::string>& command,
-    const std::map<std::string, std::string>& environment, TracedRun& run) {
+    const std::map<std::string, std::string>& environment, TracedRun& run,
+    const StreamDescriptors& streams) {
   int go[2], failed[2];
   if (pipe2(go, O_CLOEXEC) != 0) {
     return absl::ErrnoToStatus(errno, "could not make a pipe");
@@ -252,7 +280,7 @@ absl::Status TraceSystemCalls(
   const pid_t child = fork();
   if (child < 0) return absl::ErrnoToStatus(errno, "could not fork");
   if (child == 0) {
-    Become(words, environment, go_read.get(), failed_write.get());
+    Become(words, environment, streams, go_read.get(), failed_write.get());
   }
   failed_write = OwnedDescriptor();
   constexpr long kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK |

@@ -10,7 +10,8 @@
 // statically, everything.
 //
 // Errors: kPermissionDenied if this system lets nobody trace: it says what to
-//         do. kNotFound if the program is not there.
+//         do. kUnimplemented if the kernel is too old. kNotFound if the program
+//         is not there.
 // Threads: the calling process must have no other children.
 #ifndef KYMO_TOOLS_GATE_COMMAND_SYSCALL_TRACE_H_
 #define KYMO_TOOLS_GATE_COMMAND_SYSCALL_TRACE_H_
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "tools/gate_command/program_streams.h"
 
 namespace kymo::tools {
 
@@ -32,6 +34,9 @@ struct TracedRun {
   uint64_t bytes_written = 0;
   uint64_t page_faults = 0;
   int wait_status = 0;  // of the program, as waitpid gives it
+  // libkymo_calls.so is in the program: it is not linked statically, for
+  // example.
+  bool has_library = false;
   // Threads of processes that were still there kPatienceMs after its end. They
   // were killed.
   size_t left_behind = 0;
@@ -42,7 +47,8 @@ inline constexpr int kPatienceMs = 2000;
 // `environment` is added to this process's.
 absl::Status TraceSystemCalls(
     const std::vector<std::string>& command,
-    const std::map<std::string, std::string>& environment, TracedRun& run);
+    const std::map<std::string, std::string>& environment, TracedRun& run,
+    const StreamDescriptors& streams = kOwnStreams);
 
 }  // namespace kymo::tools
 

@@ -1,11 +1,22 @@
 #include "tools/gate_command/syscall_trace.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -92,5 +103,79 @@ TEST(SyscallTraceTest, EndsWhatAProgramLeavesBehind) {
   EXPECT_EQ(run.left_behind, 1u);
 }
 
+// Its children go on being born while they are killed.
+TEST(SyscallTraceTest, EndsWhatIsBornMeanwhile) {
+  const TracedRun run =
+      Trace({"/bin/sh", "-c", "(while :; do /bin/true & done) & exit 0"});
+  EXPECT_EQ(WEXITSTATUS(run.wait_status), 0);
+  EXPECT_GE(run.left_behind, 1u);
+}
+
+TEST(SyscallTraceTest, SaysWhetherTheLibraryIsThere) {
+  EXPECT_TRUE(Trace({"/bin/true"}).has_library);
+  // Debian links it statically.
+  EXPECT_FALSE(Trace({"/sbin/ldconfig", "--version"}).has_library);
+  EXPECT_FALSE(
+      Trace({"/bin/sh", "-c", "exec /sbin/ldconfig --version"}).has_library);
+}
+
+// What compilers call with _FORTIFY_SOURCE.
+TEST(SyscallTraceTest, CountsFortifiedCalls) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const TracedRun run = Trace({self, "--fortified"});
+  EXPECT_EQ(run.wait_status, 0);
+  EXPECT_EQ(CallsOf("recvfrom"), 1u);
+  EXPECT_EQ(CallsOf("fread"), 1u);
+  EXPECT_EQ(CallsOf("poll"), 1u);
+}
+
+// A kernel before 5.3: this request fails.
+TEST(SyscallTraceTest, OldKernelsAreAnError) {
+  const pid_t child = fork();
+  if (child == 0) {
+    sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PTRACE_GET_SYSCALL_INFO, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog program = {std::size(filter), filter};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) _exit(2);
+    TracedRun run;
+    const absl::Status status = TraceSystemCalls({"/bin/true"}, {}, run);
+    _exit(absl::IsUnimplemented(status) ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 }  // namespace
 }  // namespace kymo::tools
+
+extern "C" {
+ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
+size_t __fread_chk(void*, size_t, size_t, size_t, FILE*);
+int __poll_chk(pollfd*, nfds_t, int, size_t);
+}
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "--fortified") {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0) return 1;
+    if (send(ends[0], "abc", 3, 0) != 3) return 1;
+    char to[8];
+    sockaddr_un from;
+    socklen_t size = sizeof(from);  // the seventh argument, on the stack
+    const ssize_t got =
+        __recvfrom_chk(ends[1], to, 8, sizeof(to), 0,
+                       reinterpret_cast<sockaddr*>(&from), &size);
+    if (got != 3 || size == sizeof(from)) return 1;
+    if (__fread_chk(to, sizeof(to), 1, 1, stdin) > 1) return 1;
+    return __poll_chk(nullptr, 0, 0, 0);
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

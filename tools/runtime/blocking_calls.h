@@ -10,6 +10,7 @@
 // The file must have the size of BlockingCallCounts. It counts a call whether
 // or not it waits: a lock that was free counts, too. It does not see
 //   - calls within the C library, such as the read() of fread(),
+//   - waits by syscall(SYS_futex), such as std::atomic::wait's and Abseil's,
 //   - programs that are linked statically,
 //   - programs that are started without the environment.
 #ifndef KYMO_TOOLS_RUNTIME_BLOCKING_CALLS_H_
@@ -47,6 +48,15 @@
   ROW(recvmsg) ROW(recvmmsg) ROW(send) ROW(sendto) ROW(sendmsg) \
   ROW(sendmmsg) ROW(getaddrinfo) ROW(mq_send) ROW(mq_receive) ROW(msgsnd) \
   ROW(msgrcv) ROW(semop) ROW(system) ROW(pclose)
+
+// What compilers call instead with _FORTIFY_SOURCE or optimisation, and which
+// of the functions above it is. At most seven arguments.
+#define KYMO_BLOCKING_ALIASES(ROW) \
+  ROW(__read_chk, read) ROW(__pread_chk, pread) ROW(__pread64_chk, pread64) \
+  ROW(__fread_chk, fread) ROW(__fgets_chk, fgets) ROW(__getdelim, getline) \
+  ROW(__open_2, open) ROW(__open64_2, open64) ROW(__openat_2, openat) \
+  ROW(__openat64_2, openat64) ROW(__poll_chk, poll) ROW(__ppoll_chk, ppoll) \
+  ROW(__recv_chk, recv) ROW(__recvfrom_chk, recvfrom)
 // clang-format on
 
 namespace kymo {

@@ -1,0 +1,10 @@
+// googletest - a program of GoogleTest's, held to a budget. GoogleTest writes
+// files for a test runner: a test and an update must see the same.
+#include <memory>
+
+#include "gtest/gtest.h"
+
+TEST(GoogletestTest, Allocates) {
+  const auto block = std::make_unique<char[]>(100);
+  EXPECT_NE(block, nullptr);
+}
