@@ -14,8 +14,8 @@
 //   from its user (PR_SET_DUMPABLE), only root.
 // Cost:    a thread that sleeps, with all signals blocked, and a socket. Memory
 //   is taken when a command comes, and given back when it leaves.
-// Fork:    a child is not recorded, and has no door until it calls this. A
-//   server that goes to the background by itself calls it afterwards.
+// Fork:    a child is in none of its parent's recordings. It has a door of its
+//   own from its first range on.
 // Threads: any; a second call does nothing.
 // Errors:  std::errc::device_or_resource_busy if a session of the program's own
 //   (profile.h) came before: its memory cannot be handed over. Or the system's,

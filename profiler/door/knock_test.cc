@@ -173,21 +173,23 @@ TEST(KnockTest, MemoryOfItsOwnCannotBeHandedOver) {
 }
 
 // A forked child is in no recording of its parent. It may record itself, in
-// memory of its own, and open a door.
+// memory of its own, and has a door from its first range on.
 TEST(KnockTest, AForkedChildIsOnItsOwn) {
   const TestProgram program([](Shared& shared) {
     OpenTheDoor(shared);
     while (shared.wish == 0) Work(shared);
     if (fork() == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
+      shared.done = getpid();
+      while (shared.wish != 2) usleep(100);
       Range("of the child");
       record::SessionId id = record::kNoSession;
       const bool has_session = record::StartSession({}, &id) == 0;
       Range("of the child's session");
       record::StopSession(id);
       record::ReleaseSession(id);
-      shared.done = has_session ? getpid() : -1;
-      for (;;) pause();
+      shared.done = has_session ? 2 : -1;
+      for (;;) Range("of the child");
     }
     for (;;) Work(shared);
   });
@@ -198,11 +200,22 @@ TEST(KnockTest, AForkedChildIsOnItsOwn) {
   ASSERT_TRUE(Begin(*door).ok());
   program.shared().wish = 1;
   while (program.shared().done == 0) usleep(100);
-  EXPECT_GT(program.shared().done, 0);
-  EXPECT_TRUE(absl::IsNotFound(Knock(program.shared().done).status()));
+  const pid_t child = program.shared().done;
+  EXPECT_TRUE(absl::IsNotFound(Knock(child).status()));
+  program.Wish(2);
   program.WaitForRounds(100);
+
+  const auto of_child = Knock(child);
+  ASSERT_TRUE(of_child.ok()) << of_child.status();
+  ASSERT_TRUE(Begin(*of_child->front()).ok());
+  Arena childs = Arena::Attach(of_child->front()->arena());
+  std::map<std::string, int> found;
+  while (found["of the child"] < 3000) found = Read(childs);
+  EXPECT_EQ(found.size(), 1U);
+  childs.Unmap();
+
   ASSERT_TRUE(door->End().ok());
-  std::map<std::string, int> found = Read(arena);
+  found = Read(arena);
   EXPECT_GT(found["work"], 50);
   EXPECT_EQ(found.size(), 1U);
   arena.Unmap();

@@ -67,7 +67,7 @@ struct QueryLimits {
   bool is_alone = false;
   // Asked by the query's thread, some 50,000 times a second; true ends the
   // query as Cancel() does. May be empty.
-  std::function<bool()> is_cancelled;
+  std::function<bool()> is_cancelled = {};
 };
 
 class TraceQueries {

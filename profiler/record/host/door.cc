@@ -146,6 +146,7 @@ void LeaveOutOld(const Arena& arena) noexcept {
     }
     word.read_slots.store(UsedSlots(arena.slots(chunk)),
                           std::memory_order_relaxed);
+    word.session.store(kNoSession, std::memory_order_relaxed);
   }
 }
 
@@ -345,7 +346,7 @@ int OwnOpenDoor() noexcept {
   Wiped* const wiped = GetWiped();
   if (wiped == nullptr) return ENOMEM;
   Lock lock(wiped);
-  if (own.door_plus_1 != 0) return 0;
+  if (own.door_plus_1 > 0) return 0;
   const bool is_private = own.arena.valid() && own.arena_plus_1 == 0 &&
                           !own.arena_is_parents &&
                           !own.has_collector.load(std::memory_order_relaxed);

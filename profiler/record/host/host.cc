@@ -37,13 +37,20 @@ void OwnAddGate(Gate* added) noexcept {
     added->state.fetch_and(kGateObserved, std::memory_order_relaxed);
     return;
   }
-  Lock lock(wiped);
-  for (Gate* g = own.gates; g != nullptr; g = g->next) {
-    if (g == added) return;
+  bool opens_door = false;
+  {
+    Lock lock(wiped);
+    Gate* known = own.gates;
+    while (known != nullptr && known != added) known = known->next;
+    if (known == nullptr) {
+      added->next = own.gates;
+      own.gates = added;
+    }
+    opens_door = own.door_plus_1 == kDoorWanted;
+    if (opens_door) own.door_plus_1 = 0;
+    UpdateGates();
   }
-  added->next = own.gates;
-  own.gates = added;
-  UpdateGates();
+  if (opens_door) (void)OwnOpenDoor();
 }
 
 uint32_t OwnIntern(const char* text, uint64_t size) noexcept {
@@ -187,7 +194,13 @@ __attribute__((constructor)) void OpenDoorAtStart() { (void)OpenDoorIfAsked(); }
 
 const HostApi& Host() noexcept {
   const HostApi* const host = ready_host.load(std::memory_order_acquire);
-  return host != nullptr ? *host : Choose();
+  if (host == nullptr) return Choose();
+  // A forked child, whose parent had a door (sessions.h).
+  if ((gate.state.load(std::memory_order_relaxed) & kGateUnresolved) != 0 &&
+      own_thread.busy == 0) {
+    host->add_gate(&gate);
+  }
+  return *host;
 }
 
 const HostApi* OwnHost() noexcept { return &own_api; }

@@ -9,7 +9,8 @@
 // by itself.
 //
 // Threads: any.
-// Fork:    a child has no door, and is in none of its parent's recordings.
+// Fork:    a child is in none of its parent's recordings. It has a door of its
+//   own from its first range on.
 #ifndef KYMO_PROFILER_RECORD_HOST_OPEN_DOOR_H_
 #define KYMO_PROFILER_RECORD_HOST_OPEN_DOOR_H_
 

@@ -17,12 +17,12 @@ namespace {
 constexpr uint64_t kSmallestLocalCapacity = uint64_t{64} << 20;
 
 void CloseOwn(int* fd_plus_1) noexcept {
-  if (*fd_plus_1 != 0) syscall(SYS_close, *fd_plus_1 - 1);
+  if (*fd_plus_1 > 0) syscall(SYS_close, *fd_plus_1 - 1);
   *fd_plus_1 = 0;
 }
 
-// A forked child has no door. The arena that its parent shares with commands is
-// not its own.
+// The arena that a forked child's parent shares with commands is not its own,
+// and no thread waits at its door.
 void LeaveDoor() noexcept {
   CloseOwn(&own.door_plus_1);
   CloseOwn(&own.knocker_plus_1);
@@ -40,6 +40,15 @@ void LeaveDoor() noexcept {
   UpdateGates();
 }
 
+// A forked child opens a door at its first range: most run another program
+// before, and here the allocator, which a thread needs, may not be ready.
+void OpenDoorLater() noexcept {
+  own.door_plus_1 = kDoorWanted;
+  for (Gate* g = own.gates; g != nullptr; g = g->next) {
+    g->state.fetch_or(kGateUnresolved, std::memory_order_relaxed);
+  }
+}
+
 // A forked child is in none of its parent's sessions, because nobody would read
 // its records for them.
 void AfterForkInChild() {
@@ -49,10 +58,13 @@ void AfterForkInChild() {
     session.id.store(kNoSession, std::memory_order_relaxed);
   }
   own.process_session.store(kNoSession, std::memory_order_relaxed);
+  const bool had_door = own.door_plus_1 != 0;
   LeaveDoor();
-  if (!any) return;
-  Lock lock(GetWiped());
-  UpdateGates();
+  if (any) {
+    Lock lock(GetWiped());
+    UpdateGates();
+  }
+  if (had_door) OpenDoorLater();
 }
 
 // With the door open, one that a command can be given. The kernel ends a
