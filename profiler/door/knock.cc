@@ -83,11 +83,12 @@ absl::StatusOr<OwnedDescriptor> MakeSocketFor(pid_t pid) {
     }).join();
   }
   if (made.is_open()) return made;
+  // Most such processes have no door.
   if (error == EPERM) {
-    return absl::PermissionDeniedError(absl::StrCat(
+    return absl::NotFoundError(absl::StrCat(
         NameOf(pid),
-        " is in a container with a network of its own, whose names only root "
-        "reaches: run the command as root, or in the container"));
+        " is in a container with a network of its own, and only root reaches "
+        "a door there: run the command as root, or in the container"));
   }
   return absl::ErrnoToStatus(error, "could not make a socket");
 }

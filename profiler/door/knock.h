@@ -71,7 +71,7 @@ class OpenDoor {
 };
 
 // Claims each host of the process; most processes have one. kNotFound: it has
-// no open door. Other errors are sentences that name it.
+// no open door that this user reaches. Errors are sentences that name it.
 absl::StatusOr<std::vector<std::shared_ptr<OpenDoor>>> Knock(pid_t pid);
 
 }  // namespace kymo::door

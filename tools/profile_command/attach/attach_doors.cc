@@ -7,7 +7,9 @@
 #include <memory>
 #include <set>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "profiler/door/knock.h"
 #include "profiler/processes/process_list.h"
 #include "tools/profile_command/start/other_kymo.h"
 
@@ -59,10 +61,10 @@ std::string DoorText(const door::Doors& doors, const AttachTarget& target,
     if (is_open || !doors.refusals().empty() || !CarriesKymo(process.pid)) {
       continue;
     }
-    absl::StrAppend(&text, "; no annotated ranges: ", process.name, " (",
-                    process.pid,
-                    ") has Kymo in it, but no open door: start it with "
-                    "KYMO_ATTACH=1");
+    const absl::Status why = door::Knock(process.pid).status();
+    absl::StrAppend(
+        &text,
+        "; no annotated ranges, although it has Kymo in it: ", why.message());
   }
   if (!wants_memory) return text;
   for (const std::shared_ptr<door::OpenDoor>& door : doors.opened()) {
