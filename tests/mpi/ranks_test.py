@@ -13,6 +13,7 @@ import unittest
 PROFILE = pathlib.Path("tools/profile").resolve()
 REPORT = pathlib.Path("tools/report").resolve()
 SOURCES = pathlib.Path("tests/mpi").absolute()
+HEAT = pathlib.Path("examples/heat/heat.cc").absolute()
 ENVIRONMENT = dict(
     os.environ,
     PATH="/usr/bin:/bin:/usr/sbin:/sbin",
@@ -254,6 +255,25 @@ class OpenMpiTest(RanksTest, unittest.TestCase):
                 self.assertLessEqual(
                     abs(clock["offset_ns"] + rank * 100 * 10**9),
                     clock["bound_ns"])
+
+    def test_the_example_is_recorded(self):
+        heat = self.folder / "heat"
+        run("mpicxx.openmpi", "-std=c++20", "-O1", HEAT, "-ltbb", "-o", heat)
+        steps = 20
+        plate = [60, steps]
+        alone = run("mpirun.openmpi", "-n", 1, heat, *plate).stdout
+        out = self.folder / "heated"
+        recorded = self.record(out, *plate, 1, program=[heat]).stdout
+        self.assertIn("20 steps: heat ", recorded)
+        self.assertEqual(recorded, alone)
+        row, = self.rows("mpi_waits", out / "trace.json")
+        self.assertEqual(row["calls"], RANKS * steps)
+        # Two ranks have one neighbour, and one has two.
+        self.assertEqual(row["messages"], 2 * 4 * steps)
+        calls = {row["name"]: row["operations"]
+                 for row in self.rows("collectives", out / "trace.json")}
+        self.assertEqual(calls, {"MPI_Allreduce": steps // 10,
+                                 "MPI_Reduce": 1})
 
 
 class MpichTest(RanksTest, unittest.TestCase):
