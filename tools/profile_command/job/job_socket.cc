@@ -38,9 +38,14 @@ bool WaitFor(int socket, short events, Deadline deadline) {
   }
 }
 
-void SendAtOnce(int socket) {
+// Small messages go at once. A machine that is gone, and so cannot say that the
+// connection is, is noticed after a minute: else the kernel tries for longer.
+void SetLimits(int socket) {
   const int on = 1;
   setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  const unsigned int limit_ms = 60'000;
+  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms,
+             sizeof(limit_ms));
 }
 
 OwnedDescriptor NewSocket(int family) {
@@ -135,7 +140,7 @@ absl::StatusOr<OwnedDescriptor> ConnectTo(const Endpoint& endpoint,
     }
     if (error == 0) {
       freeaddrinfo(found);
-      SendAtOnce(socket.get());
+      SetLimits(socket.get());
       return socket;
     }
     status = absl::ErrnoToStatus(
@@ -148,7 +153,7 @@ absl::StatusOr<OwnedDescriptor> ConnectTo(const Endpoint& endpoint,
 OwnedDescriptor AcceptFrom(int listener) {
   OwnedDescriptor socket(
       accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (socket.is_open()) SendAtOnce(socket.get());
+  if (socket.is_open()) SetLimits(socket.get());
   return socket;
 }
 
