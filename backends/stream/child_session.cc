@@ -169,6 +169,7 @@ class ChildSession : public ActivitySession {
     if (WasCut()) {
       shard.ledger.Add(model::Loss::kDrainBytesLost, arena_.bytes());
     }
+    const ShardSize before = ShardSize::Of(shard);
     FillShard(
         {.arena = arena_,
          .chunks = std::move(chunks),
@@ -196,7 +197,7 @@ class ChildSession : public ActivitySession {
       shard.ledger.Add(model::Loss::kProcessesNotRecorded,
                        CountUnsampled(arena_));
     }
-    door_.Leave();
+    door_.Leave(before, shard);
     return Collected{};
   }
 

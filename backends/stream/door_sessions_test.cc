@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/stream/door_target.h"
 #include "profiler/door/knock.h"
 #include "profiler/door/test_program.h"
 #include "profiler/model/loss_ledger.h"
@@ -118,6 +119,24 @@ TEST(DoorSessionsTest, SeveralProgramsAreOneShard) {
   EXPECT_GE(work.at(first.pid()), 2998);
   EXPECT_GE(work.at(second.pid()), 2998);
   EXPECT_EQ(session->Remarks().size(), 1U);
+}
+
+// In a container a program sees other numbers than this process.
+TEST(DoorTargetTest, NumbersBecomeThoseFromOutside) {
+  model::TraceShard shard;
+  shard.processes = {{.pid = 1}};
+  shard.tracks = {{.pid = 1, .id = 1}};
+  const ShardSize before = ShardSize::Of(shard);
+  shard.processes.push_back({.pid = 1});
+  shard.tracks.push_back({.pid = 1, .id = 1});
+  shard.tracks.push_back({.pid = 1, .id = 7});
+  Renumber(before, {{1, 501}, {7, 507}}, shard);
+  EXPECT_EQ(shard.processes[0].pid, 1);
+  EXPECT_EQ(shard.tracks[0].id, 1);
+  EXPECT_EQ(shard.processes[1].pid, 501);
+  EXPECT_EQ(shard.tracks[1].pid, 501);
+  EXPECT_EQ(shard.tracks[1].id, 501);
+  EXPECT_EQ(shard.tracks[2].id, 507);
 }
 
 }  // namespace

@@ -7,8 +7,24 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/descriptor.h"
+#include "profiler/processes/process_list.h"
 
 namespace kymo::stream {
+
+void Renumber(const ShardSize& before, const OuterNumbers& outer,
+              model::TraceShard& shard) {
+  const auto change = [&](int64_t& number) {
+    const auto known = outer.find(number);
+    if (known != outer.end()) number = known->second;
+  };
+  for (size_t i = before.processes; i < shard.processes.size(); ++i) {
+    change(shard.processes[i].pid);
+  }
+  for (size_t i = before.tracks; i < shard.tracks.size(); ++i) {
+    change(shard.tracks[i].pid);
+    change(shard.tracks[i].id);
+  }
+}
 
 absl::StatusOr<record::Arena> DoorTarget::Take(int* fd) const {
   *fd = fcntl(door_->arena(), F_DUPFD_CLOEXEC, kFirstOwnDescriptor);
@@ -25,7 +41,28 @@ absl::Status DoorTarget::Begin(const record::Arena& arena,
                  arena.header().next_ticket.load(std::memory_order_relaxed),
              .losses = ReadLosses(arena),
              .heap = ReadHeapNumbers(arena)};
+  NoteNumbers();
   return door_->Begin(wishes);
+}
+
+void DoorTarget::End() {
+  end_ = door_->End();
+  NoteNumbers();
+}
+
+void DoorTarget::Leave(const ShardSize& before_filling,
+                       model::TraceShard& shard) {
+  Renumber(before_filling, outer_, shard);
+  door_.reset();
+}
+
+void DoorTarget::NoteNumbers() {
+  const pid_t pid = door_->pid();
+  if (door::InnerNumber(pid, pid) == pid) return;
+  for (const pid_t tid : processes::ThreadsOf(pid)) {
+    const int inner = door::InnerNumber(pid, tid);
+    if (inner != 0) outer_[inner] = tid;
+  }
 }
 
 }  // namespace kymo::stream

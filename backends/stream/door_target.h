@@ -14,7 +14,9 @@
 #ifndef KYMO_BACKENDS_STREAM_DOOR_TARGET_H_
 #define KYMO_BACKENDS_STREAM_DOOR_TARGET_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,6 +26,7 @@
 #include "absl/status/statusor.h"
 #include "backends/stream/decode/arena_shard.h"
 #include "profiler/door/knock.h"
+#include "profiler/model/trace_shard.h"
 #include "profiler/record/arena/arena.h"
 
 namespace kymo::stream {
@@ -36,6 +39,21 @@ struct ArenaBefore {
   std::vector<HeapNumbers> heap;
 };
 
+// How much a shard has.
+struct ShardSize {
+  size_t processes = 0;
+  size_t tracks = 0;
+
+  static ShardSize Of(const model::TraceShard& shard) {
+    return {.processes = shard.processes.size(), .tracks = shard.tracks.size()};
+  }
+};
+
+// Numbers by those that a program sees in its container.
+using OuterNumbers = std::map<int64_t, int64_t>;
+void Renumber(const ShardSize& before, const OuterNumbers& outer,
+              model::TraceShard& shard);
+
 class DoorTarget {
  public:
   // Null: the target is started, and has no door.
@@ -47,9 +65,11 @@ class DoorTarget {
   // The caller closes `fd` and unmaps the arena.
   absl::StatusOr<record::Arena> Take(int* fd) const;
   absl::Status Begin(const record::Arena& arena, const door::Wishes& wishes);
-  void End() { end_ = door_->End(); }
-  // The program is nobody's any more. REQUIRES: its arena is not needed.
-  void Leave() { door_.reset(); }
+  void End();
+  // The program is nobody's any more. What came into the shard since
+  // `before_filling` gets the numbers of processes and threads that this
+  // process sees. REQUIRES: the arena is not needed.
+  void Leave(const ShardSize& before_filling, model::TraceShard& shard);
 
   const ArenaBefore& before() const { return before_; }
   std::vector<std::string> Remarks() const {
@@ -60,7 +80,11 @@ class DoorTarget {
  private:
   const bool is_there_;
   std::shared_ptr<door::OpenDoor> door_;
+  // Threads that begin and end within the recording are not among them.
+  void NoteNumbers();
+
   ArenaBefore before_;
+  OuterNumbers outer_;  // empty: they are the same
   absl::Status end_;
 };
 

@@ -32,9 +32,8 @@ std::string NameOf(pid_t pid) {
   return absl::StrCat(process ? process->name : "process", " (", pid, ")");
 }
 
-// The number that the process itself sees; 0 if it is gone.
-int InnerPid(pid_t pid) {
-  std::ifstream status(absl::StrCat("/proc/", pid, "/status"));
+int InnerNumberIn(const std::string& path) {
+  std::ifstream status(path);
   for (std::string word; status >> word;) {
     if (word != "NSpid:") continue;
     int inner = 0;
@@ -163,6 +162,10 @@ OwnedDescriptor Received(msghdr& message) {
 
 }  // namespace
 
+int InnerNumber(pid_t pid, pid_t tid) {
+  return InnerNumberIn(absl::StrCat("/proc/", pid, "/task/", tid, "/status"));
+}
+
 // kUnavailable if the program has ended, or closed the connection.
 absl::StatusOr<DoorMessage> OpenDoor::Ask(const DoorMessage& message,
                                           OwnedDescriptor* received) {
@@ -246,7 +249,7 @@ absl::Status OpenDoor::End() {
 
 absl::StatusOr<std::vector<std::shared_ptr<OpenDoor>>> Knock(pid_t pid) {
   std::vector<std::shared_ptr<OpenDoor>> doors;
-  const int inner = InnerPid(pid);
+  const int inner = InnerNumber(pid, pid);
   const std::string name = NameOf(pid);
   for (int index = 0; inner != 0 && index < record::kMostDoors; ++index) {
     KYMO_ASSIGN_OR_RETURN(OwnedDescriptor socket, MakeSocketFor(pid));
