@@ -16,6 +16,7 @@
 #include "backends/off_cpu/calls/noted_calls.h"
 #include "backends/off_cpu/lock_names.h"
 #include "backends/off_cpu/look/schedstat.h"
+#include "backends/off_cpu/look/thread_counts.h"
 #include "backends/off_cpu/own/own_threads.h"
 #include "backends/off_cpu/own/repeated_records.h"
 #include "backends/off_cpu/running/running_processes.h"
@@ -46,6 +47,9 @@ using sampling::RecordBytes;
 constexpr uint64_t kForever = ~uint64_t{0};
 // Each Poll, which comes every 5 ms: 30 us at most.
 constexpr int kMostReadsPerPoll = 8;
+// Of page faults and I/O: 15 us each.
+constexpr int kMostCountsPerPoll = 2;
+constexpr size_t kMostCountsAtEnd = 10'000;
 uint64_t NowNs() { return static_cast<uint64_t>(MonotonicNs()); }
 
 TimeNs ToEpoch(uint64_t monotonic_ns) {
@@ -83,6 +87,9 @@ class OffCpuSession final : public ActivitySession {
   }
   void OnExec(const sampling::CommRecord& comm);
   void ReadSchedStatOf(const ThreadKey& thread, uint64_t now_ns);
+  void ReadCountsOf(const ThreadKey& thread) {
+    clock_.OnCounts(thread.tid, ReadThreadCounts(thread.pid, thread.tid));
+  }
 
   const StackSource source_;
   const OwnProcess* const own_;  // null: the target is not this process
@@ -109,6 +116,9 @@ class OffCpuSession final : public ActivitySession {
                      [this](const OffCpuTime& time) { waits_.OnWait(time); }};
   StackSamples samples_{&clock_, &causes_};
   uint32_t cpu_count_ = 0;
+  // Of the program's first thread, before its exec.
+  model::ThreadCounts counts_before_;
+  bool is_first_exec_ = true;
   // When the previous Poll began. Everything older is in the rings by now, so
   // records of different CPUs can be put in order up to here.
   uint64_t settled_ns_ = 0;
@@ -134,6 +144,7 @@ absl::Status OffCpuSession::Start(pid_t pid) {
   cpu_count_ = CpuCount(running_ && running_->all ? 0 : pid);
   if (own_ != nullptr) return StartOwn();
   if (running_) return StartRunning();
+  counts_before_ = ReadThreadCounts(pid, pid);
   KYMO_RETURN_IF_ERROR(OpenEvents(pid));
   processes_.Process(pid).start_ns = ToEpoch(NowNs());
   return absl::OkStatus();
@@ -196,6 +207,7 @@ void OffCpuSession::BeginThread(uint32_t pid, uint32_t tid, uint64_t time_ns) {
   clock_.OnExisting(pid, tid, time_ns, status->is_running);
   const auto stat = ReadSchedStat(pid, tid);
   if (stat) clock_.OnRunQueueBefore(tid, stat->waited_ns);
+  clock_.OnCountsBefore(tid, ReadThreadCounts(pid, tid));
 }
 
 void OffCpuSession::Poll() {
@@ -216,6 +228,7 @@ void OffCpuSession::Poll() {
     const auto thread = clock_.NextToRead(now_ns);
     if (!thread) break;
     ReadSchedStatOf(*thread, now_ns);
+    if (i < kMostCountsPerPoll) ReadCountsOf(*thread);
   }
   causes_.LookAtBlocked(clock_, until_ns);
 }
@@ -235,6 +248,11 @@ void OffCpuSession::OnExec(const sampling::CommRecord& comm) {
   // release. What it has waited since its exec, some milliseconds, is little.
   const auto stat = ReadSchedStat(comm.pid, comm.tid);
   if (stat) clock_.OnRunQueueBefore(comm.tid, stat->waited_ns);
+  const bool is_first = comm.pid == static_cast<uint32_t>(pid_) &&
+                        std::exchange(is_first_exec_, false);
+  clock_.OnCountsBefore(comm.tid, is_first
+                                      ? counts_before_
+                                      : ReadThreadCounts(comm.pid, comm.tid));
 }
 
 void OffCpuSession::Drain(uint64_t until_ns) {
@@ -314,6 +332,8 @@ bool OffCpuSession::HandleTask(RecordBytes bytes, uint32_t type, size_t ring) {
     if (processes_.OnExit(task->pid, task->tid, ToEpoch(task->time_ns))) {
       pids_.OnExit(task->pid);
     }
+    // Of a main thread, the counts stay until somebody has waited for it.
+    if (task->tid == task->pid) ReadCountsOf({task->pid, task->tid});
     clock_.OnExit(task->tid, task->time_ns);
     repeated_.Forget(task->tid);
     if (of_all_processes_) ended_.insert(task->tid);
@@ -346,8 +366,10 @@ absl::Status OffCpuSession::Stop() {
   if (totals.knows_lost && totals.lost_records > told_lost_records_) {
     clock_.OnLost(now_ns);
   }
+  size_t counted = 0;
   for (const ThreadKey& thread : clock_.LiveThreads()) {
     ReadSchedStatOf(thread, now_ns);
+    if (++counted <= kMostCountsAtEnd) ReadCountsOf(thread);
     if (!ThreadExists(thread.pid, thread.tid)) clock_.OnEndLost(thread.tid);
   }
   clock_.End(now_ns);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/off_cpu/look/thread_counts.h"
+
 namespace kymo::off_cpu {
 namespace {
 
@@ -163,6 +165,33 @@ bool ThreadClock::OnExec(uint32_t pid, uint32_t tid, uint64_t time_ns) {
 void ThreadClock::OnRunQueueBefore(uint32_t tid, DurationNs waited_ns) {
   const auto found = live_.find(tid);
   if (found != live_.end()) found->second.run_queue_before_ns = waited_ns;
+}
+
+void ThreadClock::OnCounts(uint32_t tid, const model::ThreadCounts& counts) {
+  const auto found = live_.find(tid);
+  if (found == live_.end()) return;
+  // A file that cannot be read any more leaves what it said before.
+  model::ThreadCounts now = Since(found->second.counts_before, counts);
+  const model::ThreadCounts& last = found->second.times.counts;
+  if (!now.has_faults) {
+    now.has_faults = last.has_faults;
+    now.minor_faults = last.minor_faults;
+    now.major_faults = last.major_faults;
+  }
+  if (!now.has_io) {
+    const model::ThreadCounts faults = now;
+    now = last;
+    now.has_faults = faults.has_faults;
+    now.minor_faults = faults.minor_faults;
+    now.major_faults = faults.major_faults;
+  }
+  found->second.times.counts = now;
+}
+
+void ThreadClock::OnCountsBefore(uint32_t tid,
+                                 const model::ThreadCounts& counts) {
+  const auto found = live_.find(tid);
+  if (found != live_.end()) found->second.counts_before = counts;
 }
 
 void ThreadClock::OnExit(uint32_t tid, uint64_t time_ns) {

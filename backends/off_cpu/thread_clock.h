@@ -62,7 +62,7 @@ struct BlockedThread {
 
 class ThreadClock {
  public:
-  // A thread takes about 500 bytes, with its name.
+  // A thread takes about 700 bytes, with its name.
   static constexpr size_t kMostThreads = 200'000;
   using OnOffCpu = std::function<void(const OffCpuTime&)>;
 
@@ -85,6 +85,10 @@ class ThreadClock {
                   bool seems_to_run);
   // How long the kernel said then that the thread had waited for a CPU.
   void OnRunQueueBefore(uint32_t tid, DurationNs waited_ns);
+  // What the kernel has counted for the thread, and had counted when its times
+  // began.
+  void OnCounts(uint32_t tid, const model::ThreadCounts& counts);
+  void OnCountsBefore(uint32_t tid, const model::ThreadCounts& counts);
   void OnExit(uint32_t tid, uint64_t time_ns);
   void OnSwitch(const sampling::SwitchRecord& record);
   // Records older than that were lost, of whatever threads.
@@ -157,6 +161,7 @@ class ThreadClock {
     std::optional<CpuTimeRead> cpu_time_read;
     std::optional<HiddenCpuTime> first_hidden;
     HiddenCpuTime last_hidden;
+    model::ThreadCounts counts_before;  // not of this life
     model::ThreadTimes times;
   };
   using LiveThreadMap = absl::flat_hash_map<uint32_t, LiveThread>;  // by tid

@@ -505,5 +505,27 @@ TEST_F(ThreadClockTest, AThreadThatBeganWhileThreadsWereListedBeginsOnce) {
   EXPECT_EQ(TimesOf(8).begin_ns, 120);
 }
 
+// The kernel counts for the thread, the recording for a part of its life.
+TEST(ThreadClockCountsTest, CountsAreThoseSinceTheBegin) {
+  ThreadClock clock;
+  clock.OnExisting(7, 8, 10, /*seems_to_run=*/true);
+  clock.OnCountsBefore(8, {.has_faults = true,
+                           .minor_faults = 100,
+                           .has_io = true,
+                           .read_calls = 5});
+  clock.OnCounts(8, {.has_faults = true,
+                     .minor_faults = 130,
+                     .has_io = true,
+                     .read_calls = 9});
+  // The thread's files say no more.
+  clock.OnCounts(8, {});
+  clock.OnExit(8, 20);
+  const model::ThreadCounts counts = clock.times().at({7, 8}).counts;
+  EXPECT_EQ(counts, (model::ThreadCounts{.has_faults = true,
+                                         .minor_faults = 30,
+                                         .has_io = true,
+                                         .read_calls = 4}));
+}
+
 }  // namespace
 }  // namespace kymo::off_cpu

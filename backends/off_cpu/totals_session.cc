@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backends/off_cpu/look/schedstat.h"
+#include "backends/off_cpu/look/thread_counts.h"
 #include "backends/off_cpu/thread_clock.h"
 #include "backends/off_cpu/thread_status.h"
 #include "backends/sampling/process_table.h"
@@ -46,6 +47,8 @@ class TotalsSession final : public ActivitySession {
     SchedStat stat;
     ThreadStatus before_status;
     ThreadStatus status;
+    model::ThreadCounts before_counts;
+    model::ThreadCounts counts;
   };
 
   void LookAtRunning();
@@ -68,7 +71,7 @@ class TotalsSession final : public ActivitySession {
 // What was counted since then. After an exec by another thread, the main thread
 // has that one's counts, which may be smaller.
 template <typename T>
-T Since(T before, T now) {
+T Later(T before, T now) {
   return now >= before ? now - before : now;
 }
 
@@ -98,6 +101,7 @@ absl::Status TotalsSession::Start(pid_t pid) {
   for (auto& [key, thread] : threads_) {
     thread.before = thread.stat;
     thread.before_status = thread.status;
+    thread.before_counts = thread.counts;
   }
   is_live_ = true;
   return absl::OkStatus();
@@ -167,6 +171,7 @@ void TotalsSession::LookAtThread(const ThreadKey& key, TimeNs now_ns) {
   }
   thread.seen_ns = now_ns;
   thread.stat = *stat;
+  thread.counts = ReadThreadCounts(key.pid, key.tid);
   thread.status = *std::move(status);
 }
 
@@ -189,9 +194,9 @@ absl::StatusOr<Collected> TotalsSession::Collect(model::TraceShard& shard) {
   states->cpu_count = cpu_count_;
   for (const auto& [key, thread] : threads_) {
     const DurationNs on_cpu_ns =
-        Since(thread.before.on_cpu_ns, thread.stat.on_cpu_ns);
+        Later(thread.before.on_cpu_ns, thread.stat.on_cpu_ns);
     const DurationNs waited_ns =
-        Since(thread.before.waited_ns, thread.stat.waited_ns);
+        Later(thread.before.waited_ns, thread.stat.waited_ns);
     states->threads.push_back(
         {.track = processes_.Track(key.pid, key.tid),
          // The thread may have begun a little before what was seen of it.
@@ -199,12 +204,13 @@ absl::StatusOr<Collected> TotalsSession::Collect(model::TraceShard& shard) {
              std::max(thread.seen_ns - thread.begin_ns, on_cpu_ns + waited_ns),
          .on_cpu_ns = on_cpu_ns,
          .runnable_ns = waited_ns,
-         .voluntary_switches = Since(thread.before_status.voluntary_switches,
+         .voluntary_switches = Later(thread.before_status.voluntary_switches,
                                      thread.status.voluntary_switches),
          .involuntary_switches =
-             Since(thread.before_status.involuntary_switches,
+             Later(thread.before_status.involuntary_switches,
                    thread.status.involuntary_switches),
-         .run_queue = model::RunQueueTime::kLastKnown});
+         .run_queue = model::RunQueueTime::kLastKnown,
+         .counts = Since(thread.before_counts, thread.counts)});
   }
   processes_.Describe(shard);
   shard.ledger.Add(model::Loss::kThreadsNotTimed, threads_not_timed_);

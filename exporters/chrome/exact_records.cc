@@ -139,6 +139,22 @@ uint64_t Positive(int64_t number) {
   return static_cast<uint64_t>(std::max<int64_t>(number, 0));
 }
 
+// By the number of the thread in "threads".
+absl::Status AddThreadCounts(const model::ThreadStates& states,
+                             Members& members) {
+  for (size_t i = 0; i < states.threads.size(); ++i) {
+    const model::ThreadCounts& counts = states.threads[i].counts;
+    if (!counts.has_faults && !counts.has_io) continue;
+    KYMO_RETURN_IF_ERROR(members.Add(
+        "thread_counts",
+        {i, uint64_t{counts.has_faults}, counts.minor_faults,
+         counts.major_faults, uint64_t{counts.has_io}, counts.read_calls,
+         counts.read_bytes, counts.write_calls, counts.written_bytes,
+         counts.disk_read_bytes, counts.disk_written_bytes}));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status AddThreads(const model::Trace& trace, const Rows& rows,
                         Members& members) {
   const model::ThreadStates* const states = trace.thread_states();
@@ -160,7 +176,7 @@ absl::Status AddThreads(const model::Trace& trace, const Rows& rows,
          creator == nullptr ? 0 : Positive(creator->pid),
          creator == nullptr ? 0 : Positive(creator->tid)}));
   }
-  return absl::OkStatus();
+  return AddThreadCounts(*states, members);
 }
 
 // The rows of threads that waited, that another one waited for, or that have

@@ -193,6 +193,16 @@ TEST(ExactRecordsTest, SamplesCountsAndTheirStacks) {
                      .voluntary_switches = 8,
                      .involuntary_switches = 4,
                      .run_queue = model::RunQueueTime::kWhole,
+                     .counts = {.has_faults = true,
+                                .minor_faults = 11,
+                                .major_faults = 2,
+                                .has_io = true,
+                                .read_calls = 3,
+                                .read_bytes = 400,
+                                .write_calls = 5,
+                                .written_bytes = 60,
+                                .disk_read_bytes = 7,
+                                .disk_written_bytes = 8},
                      .begin_ns = 950,
                      .end_ns = 1'850,
                      .creator = other}},
@@ -210,7 +220,8 @@ TEST(ExactRecordsTest, SamplesCountsAndTheirStacks) {
             "\"samples\":[[0,500,10,2],[0,0,0,0],[1,600,20,1]],"
             "\"allocations\":[[7,8,10,9,640]],"
             "\"cpu_count\":2,"
-            "\"threads\":[[7,8,900,500,90,7,3,8,4,2,950,1850,7,10]]},\n");
+            "\"threads\":[[7,8,900,500,90,7,3,8,4,2,950,1850,7,10]],"
+            "\"thread_counts\":[[0,1,11,2,1,3,400,5,60,7,8]]},\n");
   const std::string with_heap = Records(trace, /*with_heap=*/true);
   EXPECT_NE(with_heap.find("\"/bin/app\",\"h\"]"), std::string::npos);
   EXPECT_NE(with_heap.find("\"stacks\":[[0,0],[1,1],[1,2]]"),

@@ -74,6 +74,21 @@ void WriteThreadTimes(const model::ThreadTimes& times, JsonWriter& json) {
               static_cast<int64_t>(times.voluntary_switches));
   json.Member("involuntary_switches",
               static_cast<int64_t>(times.involuntary_switches));
+  const model::ThreadCounts& counts = times.counts;
+  if (counts.has_faults) {
+    json.Member("minor_faults", static_cast<int64_t>(counts.minor_faults));
+    json.Member("major_faults", static_cast<int64_t>(counts.major_faults));
+  }
+  if (counts.has_io) {
+    json.Member("read_calls", static_cast<int64_t>(counts.read_calls));
+    json.Member("read_bytes", static_cast<int64_t>(counts.read_bytes));
+    json.Member("write_calls", static_cast<int64_t>(counts.write_calls));
+    json.Member("written_bytes", static_cast<int64_t>(counts.written_bytes));
+    json.Member("disk_read_bytes",
+                static_cast<int64_t>(counts.disk_read_bytes));
+    json.Member("disk_written_bytes",
+                static_cast<int64_t>(counts.disk_written_bytes));
+  }
   json.Member("run_queue", report::RunQueueName(times.run_queue));
 }
 

@@ -82,6 +82,27 @@ bool ExactRecords::AddSampleSum(const std::array<uint64_t, 4>& sum) {
   return true;
 }
 
+bool ExactRecords::AddThreadCounts(const std::array<uint64_t, 11>& counts) {
+  const auto& [thread, has_faults, minor_faults, major_faults, has_io,
+               read_calls, read_bytes, write_calls, written_bytes,
+               disk_read_bytes, disk_written_bytes] = counts;
+  if (thread >= threads_.size() || has_faults > 1 || has_io > 1) return false;
+  for (const uint64_t count : counts) {
+    if (count > kMost) return false;
+  }
+  threads_[thread].times.counts = {.has_faults = has_faults == 1,
+                                   .minor_faults = minor_faults,
+                                   .major_faults = major_faults,
+                                   .has_io = has_io == 1,
+                                   .read_calls = read_calls,
+                                   .read_bytes = read_bytes,
+                                   .write_calls = write_calls,
+                                   .written_bytes = written_bytes,
+                                   .disk_read_bytes = disk_read_bytes,
+                                   .disk_written_bytes = disk_written_bytes};
+  return true;
+}
+
 bool ExactRecords::AddWait(const std::array<uint64_t, 13>& wait) {
   const auto& [row, kind, is_open, begin, duration, runnable, stack, object,
                name, waker, waker_stack, holder, holder_stack] = wait;
@@ -268,6 +289,11 @@ bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
       is_good = ForEach(value, add_allocations);
     } else if (key == "threads") {
       is_good = ForEach(value, add_thread);
+    } else if (key == "thread_counts") {
+      is_good = ForEach(value, [&](element item) {
+        const auto counts = Numbers<11>(item);
+        return counts && AddThreadCounts(*counts);
+      });
     } else if (key == "wait_rows") {
       is_good = ForEach(value, [&](element item) {
         const auto row = Numbers<2>(item);

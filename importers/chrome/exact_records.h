@@ -85,6 +85,7 @@ class ExactRecords {
  private:
   bool Read(std::string_view json, model::TraceShard& shard);
   bool AddSampleSum(const std::array<uint64_t, 4>& sum);
+  bool AddThreadCounts(const std::array<uint64_t, 11>& counts);
   bool AddWait(const std::array<uint64_t, 13>& wait);
   bool AddShortWaits(const std::array<uint64_t, 8>& sum);
 

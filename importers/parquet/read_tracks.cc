@@ -44,6 +44,14 @@ enum ThreadColumn {
   kUnknown,
   kVoluntary,
   kInvoluntary,
+  kMinorFaults,
+  kMajorFaults,
+  kReadCalls,
+  kReadBytes,
+  kWriteCalls,
+  kWrittenBytes,
+  kDiskReadBytes,
+  kDiskWrittenBytes,
   kCreator,
   kAllocations,
   kFrees,
@@ -59,6 +67,14 @@ constexpr ColumnWish kThreads[] = {{"track_id"},
                                    {"unknown_ns"},
                                    {"voluntary_switches"},
                                    {"involuntary_switches"},
+                                   {"minor_faults"},
+                                   {"major_faults"},
+                                   {"read_calls"},
+                                   {"read_bytes"},
+                                   {"write_calls"},
+                                   {"written_bytes"},
+                                   {"disk_read_bytes"},
+                                   {"disk_written_bytes"},
                                    {"creator_id"},
                                    {"allocations"},
                                    {"frees"},
@@ -76,6 +92,22 @@ bool AreThreadTimes(const RowGroup& group, size_t row) {
          group.Int(kVoluntary, row) >= 0 && group.Int(kInvoluntary, row) >= 0;
 }
 
+model::ThreadCounts CountsOf(const RowGroup& group, size_t row) {
+  const auto count = [&](size_t column) {
+    return static_cast<uint64_t>(std::max<int64_t>(group.Int(column, row), 0));
+  };
+  return {.has_faults = group.Has(kMinorFaults, row),
+          .minor_faults = count(kMinorFaults),
+          .major_faults = count(kMajorFaults),
+          .has_io = group.Has(kReadCalls, row),
+          .read_calls = count(kReadCalls),
+          .read_bytes = count(kReadBytes),
+          .write_calls = count(kWriteCalls),
+          .written_bytes = count(kWrittenBytes),
+          .disk_read_bytes = count(kDiskReadBytes),
+          .disk_written_bytes = count(kDiskWrittenBytes)};
+}
+
 model::ThreadTimes TimesOf(const RowGroup& group, size_t row,
                            model::TrackIndex track) {
   model::ThreadTimes times;
@@ -89,6 +121,7 @@ model::ThreadTimes TimesOf(const RowGroup& group, size_t row,
   times.voluntary_switches = static_cast<uint64_t>(group.Int(kVoluntary, row));
   times.involuntary_switches =
       static_cast<uint64_t>(group.Int(kInvoluntary, row));
+  times.counts = CountsOf(group, row);
   times.begin_ns = group.Int(kBegin, row);
   times.end_ns = group.Int(kThreadEnd, row);
   return times;

@@ -39,6 +39,39 @@ enum class RunQueueTime : uint8_t {
 };
 inline constexpr RunQueueTime kLastRunQueueTime = RunQueueTime::kWhole;
 
+// What the kernel counted for a thread within the recording, up to when its
+// run queue was last read (RunQueueTime).
+struct ThreadCounts {
+  bool has_faults = false;    // the next two are known
+  uint64_t minor_faults = 0;  // the page was in memory
+  uint64_t major_faults = 0;  // it had to be read from a disk
+  bool has_io = false;        // all others are known
+  // Calls like read(2) and write(2) of files, pipes, sockets and others, and
+  // what they moved. recv(2), send(2) and mapped files are not in it.
+  uint64_t read_calls = 0;
+  uint64_t read_bytes = 0;
+  uint64_t write_calls = 0;
+  uint64_t written_bytes = 0;
+  // What was read from disks, and what is to be written there.
+  uint64_t disk_read_bytes = 0;
+  uint64_t disk_written_bytes = 0;
+
+  ThreadCounts& operator+=(const ThreadCounts& other) {
+    has_faults |= other.has_faults;
+    minor_faults += other.minor_faults;
+    major_faults += other.major_faults;
+    has_io |= other.has_io;
+    read_calls += other.read_calls;
+    read_bytes += other.read_bytes;
+    write_calls += other.write_calls;
+    written_bytes += other.written_bytes;
+    disk_read_bytes += other.disk_read_bytes;
+    disk_written_bytes += other.disk_written_bytes;
+    return *this;
+  }
+  friend bool operator==(const ThreadCounts&, const ThreadCounts&) = default;
+};
+
 // One thread of a trace.
 struct ThreadTimes {
   TrackIndex track = 0;
@@ -52,6 +85,7 @@ struct ThreadTimes {
   uint64_t voluntary_switches = 0;    // it blocked
   uint64_t involuntary_switches = 0;  // it was preempted, or yielded its CPU
   RunQueueTime run_queue = RunQueueTime::kPreemptions;
+  ThreadCounts counts;
   // The thread's life within the recording. 0: not known.
   TimeNs begin_ns = 0;
   TimeNs end_ns = 0;
@@ -77,6 +111,7 @@ struct ThreadTimes {
     voluntary_switches += other.voluntary_switches;
     involuntary_switches += other.involuntary_switches;
     run_queue = std::min(run_queue, other.run_queue);
+    counts += other.counts;
     return *this;
   }
   friend bool operator==(const ThreadTimes&, const ThreadTimes&) = default;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "profiler/base/time.h"
 
@@ -11,6 +13,43 @@ namespace kymo::report {
 
 using model::RunQueueTime;
 using model::ThreadTimes;
+
+namespace {
+
+bool HasCounts(const model::Trace& trace) {
+  const model::ThreadStates* const states = trace.thread_states();
+  return states != nullptr &&
+         std::any_of(states->threads.begin(), states->threads.end(),
+                     [](const ThreadTimes& times) {
+                       return times.counts.has_faults || times.counts.has_io;
+                     });
+}
+
+const ValueColumn kCounts[] = {
+    {"minor_faults", "Minor faults", Unit::kCount},
+    {"major_faults", "Major faults", Unit::kCount},
+    {"read_calls", "Reads", Unit::kCount},
+    {"read_bytes", "Read", Unit::kBytes},
+    {"write_calls", "Writes", Unit::kCount},
+    {"written_bytes", "Written", Unit::kBytes},
+    {"disk_read_bytes", "Disk read", Unit::kBytes},
+    {"disk_written_bytes", "Disk written", Unit::kBytes}};
+
+std::vector<Value> CountsOf(const model::ThreadCounts& counts) {
+  const auto if_known = [](bool is_known, uint64_t count) {
+    return is_known ? Value(static_cast<int64_t>(count)) : Value();
+  };
+  return {if_known(counts.has_faults, counts.minor_faults),
+          if_known(counts.has_faults, counts.major_faults),
+          if_known(counts.has_io, counts.read_calls),
+          if_known(counts.has_io, counts.read_bytes),
+          if_known(counts.has_io, counts.write_calls),
+          if_known(counts.has_io, counts.written_bytes),
+          if_known(counts.has_io, counts.disk_read_bytes),
+          if_known(counts.has_io, counts.disk_written_bytes)};
+}
+
+}  // namespace
 
 std::vector<ThreadTimes> BusiestThreads(const model::Trace& trace) {
   if (trace.thread_states() == nullptr) return {};
@@ -38,6 +77,11 @@ ValueTable ThreadTable(const model::Trace& trace) {
                   {"involuntary_switches", "Involuntary", Unit::kCount},
                   {"run_queue", "Run queue", Unit::kText}},
       .rows = {}};
+  const bool has_counts = HasCounts(trace);
+  if (has_counts) {
+    table.columns.insert(table.columns.end() - 1, std::begin(kCounts),
+                         std::end(kCounts));
+  }
   for (const ThreadTimes& t : BusiestThreads(trace)) {
     const model::Track& track = trace.tracks()[t.track];
     Value share;
@@ -50,6 +94,10 @@ ValueTable ThreadTable(const model::Trace& trace) {
          t.open_wait_ns, static_cast<int64_t>(t.voluntary_switches),
          static_cast<int64_t>(t.involuntary_switches),
          std::string(RunQueueName(t.run_queue))});
+    if (!has_counts) continue;
+    std::vector<Value>& row = table.rows.back();
+    const std::vector<Value> counts = CountsOf(t.counts);
+    row.insert(row.end() - 1, counts.begin(), counts.end());
   }
   return table;
 }

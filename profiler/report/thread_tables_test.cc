@@ -55,6 +55,44 @@ TEST(ThreadTableTest, TheBusiestThreadIsFirstAndTimesAddUp) {
       "------------  ------------  ----------  \n");
 }
 
+TEST(ThreadTableTest, PageFaultsAndIoAreThereIfTheyWereCounted) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 7, "main");
+  const auto worker = t.AddThread(7, 8, "worker");
+  t.SetThreadTimes({{.track = main,
+                     .wall_ns = 9,
+                     .on_cpu_ns = 5,
+                     .counts = {.has_faults = true,
+                                .minor_faults = 11,
+                                .major_faults = 2,
+                                .has_io = true,
+                                .read_calls = 3,
+                                .read_bytes = 400,
+                                .write_calls = 5,
+                                .written_bytes = 60,
+                                .disk_read_bytes = 7,
+                                .disk_written_bytes = 8}},
+                    {.track = worker,
+                     .wall_ns = 9,
+                     .counts = {.has_faults = true, .minor_faults = 1}}});
+  const ValueTable table = ThreadTable(std::move(t).Build());
+  std::string texts[2];
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    if (i <= 11) continue;  // the times
+    for (size_t row = 0; row < 2; ++row) {
+      const auto* const count = std::get_if<int64_t>(&table.rows[row][i]);
+      if (count == nullptr) continue;
+      texts[row] +=
+          table.columns[i].title + " " + std::to_string(*count) + ", ";
+    }
+  }
+  EXPECT_EQ(texts[0],
+            "Minor faults 11, Major faults 2, Reads 3, Read 400, Writes 5, "
+            "Written 60, Disk read 7, Disk written 8, ");
+  EXPECT_EQ(texts[1], "Minor faults 1, Major faults 0, ");
+  EXPECT_EQ(table.columns.back().name, "run_queue");
+}
+
 TEST(ThreadTableTest, ThereIsNoRowIfNobodyRecordedTimes) {
   TestTrace t;
   t.AddThread(7, 7, "main");

@@ -9,6 +9,7 @@ namespace {
 
 using model::kEmptyName;
 using model::Process;
+using model::ThreadCounts;
 using model::ThreadTimes;
 using model::Track;
 using model::TrackKind;
@@ -59,6 +60,15 @@ std::optional<int64_t> OfTimes(const Source& s, size_t row, const Get& get) {
   const ThreadTimes* const times = RowOf(s, row).times;
   if (times == nullptr) return std::nullopt;
   return static_cast<int64_t>(get(*times));
+}
+
+// Nothing if the kernel did not tell.
+std::optional<int64_t> OfThreadCounts(const Source& s, size_t row,
+                                      bool ThreadCounts::*is_known,
+                                      uint64_t ThreadCounts::*member) {
+  const ThreadTimes* const times = RowOf(s, row).times;
+  if (times == nullptr || !(times->counts.*is_known)) return std::nullopt;
+  return static_cast<int64_t>(times->counts.*member);
 }
 
 std::optional<int64_t> OfCounts(const Source& s, size_t row,
@@ -148,6 +158,51 @@ constexpr Column kThreads[] = {
                return t.involuntary_switches;
              });
            }),
+    Define("minor_faults",
+           "How many of its page faults found the page in memory",
+           [](const Source& s, size_t row) {
+             return OfThreadCounts(s, row, &ThreadCounts::has_faults,
+                                   &ThreadCounts::minor_faults);
+           }),
+    Define("major_faults", "How many of its page faults had to read a disk",
+           [](const Source& s, size_t row) {
+             return OfThreadCounts(s, row, &ThreadCounts::has_faults,
+                                   &ThreadCounts::major_faults);
+           }),
+    Define("read_calls", "Its calls like read, without recv",
+           [](const Source& s, size_t row) {
+             return OfThreadCounts(s, row, &ThreadCounts::has_io,
+                                   &ThreadCounts::read_calls);
+           }),
+    Define("read_bytes", "What these read",
+           [](const Source& s, size_t row) {
+             return OfThreadCounts(s, row, &ThreadCounts::has_io,
+                                   &ThreadCounts::read_bytes);
+           })
+        .In("bytes"),
+    Define("write_calls", "Its calls like write, without send",
+           [](const Source& s, size_t row) {
+             return OfThreadCounts(s, row, &ThreadCounts::has_io,
+                                   &ThreadCounts::write_calls);
+           }),
+    Define("written_bytes", "What these wrote",
+           [](const Source& s, size_t row) {
+             return OfThreadCounts(s, row, &ThreadCounts::has_io,
+                                   &ThreadCounts::written_bytes);
+           })
+        .In("bytes"),
+    Define("disk_read_bytes", "What it made the kernel read from disks",
+           [](const Source& s, size_t row) {
+             return OfThreadCounts(s, row, &ThreadCounts::has_io,
+                                   &ThreadCounts::disk_read_bytes);
+           })
+        .In("bytes"),
+    Define("disk_written_bytes", "What it wrote for disks",
+           [](const Source& s, size_t row) {
+             return OfThreadCounts(s, row, &ThreadCounts::has_io,
+                                   &ThreadCounts::disk_written_bytes);
+           })
+        .In("bytes"),
     Define("creator_id", "The thread that made it within the recording",
            [](const Source& s, size_t row) -> std::optional<uint32_t> {
              const ThreadTimes* const times = RowOf(s, row).times;

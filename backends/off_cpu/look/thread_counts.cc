@@ -1,0 +1,109 @@
+#include "backends/off_cpu/look/thread_counts.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <system_error>
+
+#include "profiler/base/owned_descriptor.h"
+
+namespace kymo::off_cpu {
+namespace {
+
+using CountsText = std::array<char, 1024>;
+
+std::string_view ReadFile(int64_t pid, int64_t tid, const char* name,
+                          CountsText& text) {
+  snprintf(text.data(), text.size(), "/proc/%lld/task/%lld/%s",
+           static_cast<long long>(pid), static_cast<long long>(tid), name);
+  const OwnedDescriptor file(open(text.data(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return {};
+  const ssize_t size = read(file.get(), text.data(), text.size());
+  return {text.data(), size < 0 ? 0 : static_cast<size_t>(size)};
+}
+
+bool ReadCount(std::string_view text, uint64_t& count) {
+  const auto result =
+      std::from_chars(text.data(), text.data() + text.size(), count);
+  return result.ec == std::errc();
+}
+
+uint64_t Difference(uint64_t before, uint64_t now) {
+  return now >= before ? now - before : now;
+}
+
+}  // namespace
+
+// "TID (NAME) STATE PPID ...": a name may have spaces and parentheses. The
+// faults are the fields 10 and 12.
+void ParseFaults(std::string_view stat, model::ThreadCounts& counts) {
+  const size_t name_end = stat.rfind(')');
+  if (name_end == std::string_view::npos) return;
+  stat.remove_prefix(name_end + 1);
+  uint64_t minor = 0;
+  for (int field = 3; !stat.empty(); ++field) {
+    stat.remove_prefix(1);  // the blank before it
+    const size_t size = stat.find(' ');
+    const std::string_view word = stat.substr(0, size);
+    if (field == 10 && !ReadCount(word, minor)) return;
+    if (field == 12) {
+      if (!ReadCount(word, counts.major_faults)) return;
+      counts.minor_faults = minor;
+      counts.has_faults = true;
+      return;
+    }
+    if (size == std::string_view::npos) return;
+    stat.remove_prefix(size);
+  }
+}
+
+void ParseIo(std::string_view io, model::ThreadCounts& counts) {
+  const auto find = [&](std::string_view key, uint64_t& count) {
+    // "read_bytes" also ends "cancelled_write_bytes".
+    for (size_t at = io.find(key); at != std::string_view::npos;
+         at = io.find(key, at + 1)) {
+      if (at == 0 || io[at - 1] == '\n') {
+        return ReadCount(io.substr(at + key.size()), count);
+      }
+    }
+    return false;
+  };
+  model::ThreadCounts read;
+  if (!find("rchar: ", read.read_bytes) ||
+      !find("wchar: ", read.written_bytes) ||
+      !find("syscr: ", read.read_calls) || !find("syscw: ", read.write_calls) ||
+      !find("read_bytes: ", read.disk_read_bytes) ||
+      !find("write_bytes: ", read.disk_written_bytes)) {
+    return;
+  }
+  read.has_io = true;
+  counts += read;
+}
+
+model::ThreadCounts ReadThreadCounts(int64_t pid, int64_t tid) {
+  model::ThreadCounts counts;
+  CountsText text;
+  ParseFaults(ReadFile(pid, tid, "stat", text), counts);
+  ParseIo(ReadFile(pid, tid, "io", text), counts);
+  return counts;
+}
+
+model::ThreadCounts Since(const model::ThreadCounts& before,
+                          const model::ThreadCounts& now) {
+  model::ThreadCounts since = now;
+  for (uint64_t model::ThreadCounts::*const count :
+       {&model::ThreadCounts::minor_faults, &model::ThreadCounts::major_faults,
+        &model::ThreadCounts::read_calls, &model::ThreadCounts::read_bytes,
+        &model::ThreadCounts::write_calls, &model::ThreadCounts::written_bytes,
+        &model::ThreadCounts::disk_read_bytes,
+        &model::ThreadCounts::disk_written_bytes}) {
+    since.*count = Difference(before.*count, now.*count);
+  }
+  return since;
+}
+
+}  // namespace kymo::off_cpu
