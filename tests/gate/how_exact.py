@@ -66,7 +66,8 @@ def changed_rows(text):
     """Table and name of the rows that changed, with how."""
     return {(row["table"], row["name"]): row["verdict"]
             for row in json.loads(text)["rows"]
-            if row["verdict"] in ("slower", "faster", "more", "less")}
+            if row["verdict"] in ("slower", "faster", "more", "less", "new",
+                                  "gone")}
 
 
 def compare(options, folder):

@@ -15,14 +15,36 @@ namespace {
 constexpr double kAlpha = 0.05;
 constexpr double kLeastShare = 0.001;
 
+// A program may have no range, but none has no heap: then nobody watched it.
+std::vector<size_t> RunsThatMeasured(const RunHistory& history,
+                                     RunTable table) {
+  const bool may_be_empty =
+      table == RunTable::kRanges || table == RunTable::kCalls;
+  const auto found = history.has_table.find(table);
+  std::vector<size_t> runs;
+  for (size_t i = 0; i < history.runs.size(); ++i) {
+    if (may_be_empty ||
+        (found != history.has_table.end() && found->second[i])) {
+      runs.push_back(i);
+    }
+  }
+  return runs;
+}
+
 // The rows of one table, ready to be searched.
 std::vector<HistoryCurve> CurvesOf(const RunHistory& history, RunTable table) {
+  const std::vector<size_t> runs = RunsThatMeasured(history, table);
   std::vector<HistoryCurve> curves;
-  std::vector<double> whole(history.runs.size());
+  std::vector<double> whole(runs.size());
   for (const auto& [key, amounts] : history.rows) {
     if (key.table != table) continue;
-    curves.push_back({.key = key, .amounts = amounts});
-    for (size_t i = 0; i < whole.size(); ++i) whole[i] += amounts[i];
+    HistoryCurve& curve = curves.emplace_back();
+    curve.key = key;
+    curve.runs = runs;
+    for (size_t i = 0; i < runs.size(); ++i) {
+      curve.amounts.push_back(amounts[runs[i]]);
+      whole[i] += amounts[runs[i]];
+    }
   }
   if (!IsTimeTable(table) || curves.empty()) return curves;
   const double least = kLeastShare * *std::ranges::max_element(whole);
@@ -37,8 +59,9 @@ std::vector<HistoryCurve> CurvesOf(const RunHistory& history, RunTable table) {
       for (size_t i = 0; i < speeds.size(); ++i) curve.amounts[i] /= speeds[i];
     }
   }
-  curves.insert(curves.begin(),
-                {.key = {table, kWholeName}, .amounts = std::move(whole)});
+  curves.insert(
+      curves.begin(),
+      {.key = {table, kWholeName}, .runs = runs, .amounts = std::move(whole)});
   return curves;
 }
 
@@ -65,8 +88,10 @@ HistoryChanges FindChanges(const RunHistory& history) {
         IsTimeTable(curve.key.table) ? analysis::ValueKind::kTime
                                      : analysis::ValueKind::kCount);
     for (const analysis::ChangePoint& point : points) {
-      curve.changes.push_back(
-          {.key = curve.key, .point = point, .confidence = 1 - point.p * rows});
+      curve.changes.push_back({.key = curve.key,
+                               .run = curve.runs[point.first],
+                               .point = point,
+                               .confidence = 1 - point.p * rows});
     }
     result.changes.insert(result.changes.end(), curve.changes.begin(),
                           curve.changes.end());
@@ -76,9 +101,7 @@ HistoryChanges FindChanges(const RunHistory& history) {
   });
   std::ranges::stable_sort(result.changes,
                            [](const HistoryChange& a, const HistoryChange& b) {
-                             if (a.point.first != b.point.first) {
-                               return a.point.first > b.point.first;
-                             }
+                             if (a.run != b.run) return a.run > b.run;
                              return SizeOf(a.point) > SizeOf(b.point);
                            });
   return result;

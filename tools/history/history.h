@@ -2,7 +2,7 @@
 //
 //   const HistoryChanges changes = FindChanges(history);
 //   for (const HistoryChange& c : changes.changes) {
-//     Print(history.runs[c.point.first].name, c.key.name, c.confidence);
+//     Print(history.runs[c.run].name, c.key.name, c.confidence);
 //   }
 //
 // profiler/analysis/statistics/change_points.h says how. Of times, the speed
@@ -10,6 +10,8 @@
 // or more: so a faster machine changes the sum of all times, and no row. All
 // tested rows share the 5 % of histories in which nothing changed, and a change
 // is found nevertheless. Rows below 0.1 % of their table's time are left out.
+// Runs that did not watch the heap, or took no samples, are missing from the
+// curves of these.
 #ifndef KYMO_TOOLS_HISTORY_HISTORY_H_
 #define KYMO_TOOLS_HISTORY_HISTORY_H_
 
@@ -25,14 +27,16 @@ namespace kymo::tools {
 
 struct HistoryChange {
   RunKey key;
-  analysis::ChangePoint point;
+  size_t run = 0;               // the first that is different
+  analysis::ChangePoint point;  // of the curve
   double confidence = 0;  // corrected for all rows; 1 for counts that repeat
 };
 
 // A row that changed, with what its changes were found in.
 struct HistoryCurve {
   RunKey key;
-  std::vector<double> amounts;  // by run
+  std::vector<size_t> runs;     // those in which it was measured
+  std::vector<double> amounts;  // of these
   std::vector<HistoryChange> changes;
 };
 

@@ -55,7 +55,8 @@ class Picture {
           &svg_,
           "<circle class=\"run\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>%s: %s"
           "</title></circle>\n",
-          X(i), Y(curve_.amounts[i]), MarkupText(history_.runs[i].name),
+          X(i), Y(curve_.amounts[i]),
+          MarkupText(history_.runs[curve_.runs[i]].name),
           MarkupText(RunAmountText(curve_.key.table, curve_.amounts[i])));
     }
     return svg_ + "</svg>\n";
@@ -109,7 +110,7 @@ std::string ChangeTable(const RunHistory& history, const HistoryCurve& curve) {
       "<th>confidence</th></tr>\n";
   for (const HistoryChange& change : curve.changes) {
     absl::StrAppend(
-        &html, "<tr><td>", MarkupText(history.runs[change.point.first].name),
+        &html, "<tr><td>", MarkupText(history.runs[change.run].name),
         "</td><td>",
         MarkupText(RunAmountText(curve.key.table, change.point.before)),
         "</td><td>",

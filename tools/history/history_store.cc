@@ -1,5 +1,6 @@
 #include "tools/history/history_store.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -190,7 +191,10 @@ absl::Status AppendRun(const std::string& path, const HistoryRun& run,
 }
 
 absl::StatusOr<RunHistory> ReadRuns(const std::string& path) {
-  if (access(path.c_str(), F_OK) != 0) {
+  if (access(path.c_str(), R_OK) != 0) {
+    if (errno != ENOENT) {
+      return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path));
+    }
     return absl::NotFoundError(absl::StrCat(
         path, " is not there; kymo report --append=FILE makes a history"));
   }
@@ -227,6 +231,9 @@ absl::StatusOr<RunHistory> ReadRuns(const std::string& path) {
             .rows[{*table, TextOf(amounts.get(), 1), TextOf(amounts.get(), 2)}];
     row.resize(history.runs.size());
     row[place->second] = amount;
+    std::vector<bool>& has_table = history.has_table[*table];
+    has_table.resize(history.runs.size());
+    has_table[place->second] = true;
   }
   return history;
 }

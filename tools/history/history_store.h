@@ -37,6 +37,9 @@ struct RunHistory {
   std::vector<HistoryRun> runs;  // in the order in which they were appended
   // By row: one amount for each run, 0 where the run did not have the row.
   std::map<RunKey, std::vector<double>> rows;
+  // By table and run: whether the run has any row of it. Without one, nobody
+  // measured it there.
+  std::map<RunTable, std::vector<bool>> has_table;
 };
 
 // Makes the file if there is none.

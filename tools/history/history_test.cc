@@ -56,6 +56,9 @@ TEST_F(HistoryTest, KeepsRunsAndRows) {
 
 TEST_F(HistoryTest, OtherFilesAreLeftAlone) {
   EXPECT_THAT(ReadRuns(path_).status().message(), HasSubstr("is not there"));
+  ASSERT_EQ(symlink(path_.c_str(), path_.c_str()), 0);
+  EXPECT_THAT(ReadRuns(path_).status().message(), HasSubstr("cannot read"));
+  unlink(path_.c_str());
   std::ofstream(path_) << "a text that is long enough to be a file of SQLite's";
   EXPECT_TRUE(absl::IsInvalidArgument(ReadRuns(path_).status()))
       << ReadRuns(path_).status();
@@ -63,6 +66,36 @@ TEST_F(HistoryTest, OtherFilesAreLeftAlone) {
   std::ifstream file(path_);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   EXPECT_TRUE(text.starts_with("a text"));
+}
+
+// A run without a memory profile does not say that the heap is gone.
+TEST_F(HistoryTest, WhatNobodyMeasuredIsMissing) {
+  for (int run = 0; run < 12; ++run) {
+    RunAmounts amounts = {{{RunTable::kCalls, "op"}, 3}};
+    if (run < 4 || run > 6) {
+      amounts[{RunTable::kHeap, "allocations"}] = run < 9 ? 100 : 101;
+    }
+    ASSERT_TRUE(
+        AppendRun(path_, {.name = "r" + std::to_string(run)}, amounts).ok());
+  }
+  const RunHistory history = ReadRuns(path_).value();
+  const HistoryChanges changes = FindChanges(history);
+  ASSERT_EQ(changes.changes.size(), 1u);
+  EXPECT_EQ(changes.changes[0].run, 9u);
+  EXPECT_EQ(changes.changes[0].point.first, 6u);
+  EXPECT_THAT(HistoryText(history, changes, RunFormat::kText),
+              ContainsRegex("r9 +heap +allocations +100 +101"));
+  EXPECT_THAT(HistoryPage(history, changes), HasSubstr("<td>r9</td>"));
+}
+
+TEST_F(HistoryTest, OneRunAloneIsNoStepOfACount) {
+  for (int run = 0; run < 12; ++run) {
+    const double amount = run == 11 ? 7 : 3;
+    ASSERT_TRUE(
+        AppendRun(path_, {.name = "r"}, {{{RunTable::kCalls, "op"}, amount}})
+            .ok());
+  }
+  EXPECT_TRUE(FindChanges(ReadRuns(path_).value()).changes.empty());
 }
 
 TEST_F(HistoryTest, FindsTheRunsWhereRowsChanged) {

@@ -25,9 +25,9 @@ std::string ConfidenceText(double confidence) {
 
 std::string Tables(const RunHistory& history, const HistoryChanges& changes,
                    bool is_markdown) {
-  std::string text =
-      absl::StrCat(history.runs.size(), " runs, ", changes.tested, " rows, ",
-                   changes.changes.size(), " changes\n");
+  std::string text = absl::StrCat(
+      history.runs.size(), history.runs.size() == 1 ? " run, " : " runs, ",
+      changes.tested, " rows, ", changes.changes.size(), " changes\n");
   if (changes.changes.empty()) return text;
   const auto row = [&](const std::string(&cells)[7]) {
     if (!is_markdown) {
@@ -45,7 +45,7 @@ std::string Tables(const RunHistory& history, const HistoryChanges& changes,
                       "Confidence"});
   if (is_markdown) text += "|---|---|---|--:|--:|--:|--:|\n";
   for (const HistoryChange& change : changes.changes) {
-    text += row({VisibleText(history.runs[change.point.first].name),
+    text += row({VisibleText(history.runs[change.run].name),
                  RunTableName(change.key.table), RunKeyText(change.key),
                  RunAmountText(change.key.table, change.point.before),
                  RunAmountText(change.key.table, change.point.after),
@@ -63,11 +63,11 @@ std::string Json(const RunHistory& history, const HistoryChanges& changes) {
   json.Key("changes");
   json.BeginArray();
   for (const HistoryChange& change : changes.changes) {
-    const HistoryRun& run = history.runs[change.point.first];
+    const HistoryRun& run = history.runs[change.run];
     json.BeginObject();
     json.Member("run", run.name);
     json.Member("time_ns", run.time_ns);
-    json.Member("index", static_cast<int64_t>(change.point.first));
+    json.Member("index", static_cast<int64_t>(change.run));
     json.Member("table", RunTableName(change.key.table));
     json.Member("name", change.key.name);
     json.Member("detail", change.key.detail);

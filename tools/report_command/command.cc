@@ -113,8 +113,11 @@ class ReportRun {
   }
 
   absl::StatusOr<int> Append() {
-    KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadAll(command_.files));
-    KYMO_RETURN_IF_ERROR(AppendTrace(loaded.trace, command_));
+    // Each recording is a run.
+    for (const std::string& file : command_.files) {
+      KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadAll({file}));
+      KYMO_RETURN_IF_ERROR(AppendTrace(loaded.trace, command_));
+    }
     return kExitDone;
   }
 
@@ -148,10 +151,15 @@ class ReportRun {
     const std::span<const RunAmounts> all(runs);
     const RunDiff diff = DiffRuns(all.first(command_.base_files),
                                   all.subspan(command_.base_files));
-    KYMO_RETURN_IF_ERROR(Print(RunDiffText(diff, RunFormatOf(command_.format),
-                                           command_.table.row_limit),
-                               command_.format));
-    const std::vector<std::string> over = Exceeded(command_.limits, diff);
+    const report::TableOptions& table = command_.table;
+    KYMO_RETURN_IF_ERROR(
+        Print(RunDiffText(diff, RunFormatOf(command_.format),
+                          {.row_limit = table.row_limit,
+                           .name_width = table.max_name_column_width,
+                           .time_unit = table.time_unit}),
+              command_.format));
+    KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> over,
+                          Exceeded(command_.limits, diff));
     for (const std::string& line : over) Say(line);
     return over.empty() ? kExitDone : kExitOver;
   }
@@ -322,6 +330,11 @@ int RunReport(const std::vector<std::string>& arguments,
   if (command->diff && command->files.size() != named) {
     Say("--diff compares files; a folder that it is given must have one "
         "trace");
+    return kExitUsage;
+  }
+  if (!command->append.empty() && command->files.size() != named) {
+    Say("--append adds each file as a run; a folder that it is given must have "
+        "one trace");
     return kExitUsage;
   }
   try {

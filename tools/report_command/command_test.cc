@@ -211,10 +211,12 @@ TEST_F(CommandTest, ComparesTwoFiles) {
 TEST_F(CommandTest, ComparesSeveralRuns) {
   const std::string base = File("base/1.json", kTrace);
   const std::string head = File("head/1.json", kTrace);
-  const Ended same =
-      Run({"--diff", base, base, head, "--fail_if=calls>0,self_cpu>0"});
+  const Ended same = Run({"--diff", base, base, head, "--fail_if=calls>0"});
   EXPECT_EQ(same.status, 0) << same.err;
   EXPECT_THAT(same.out, HasSubstr("2 runs of base, 1 of head\n"));
+  const Ended few = Run({"--diff", base, base, head, "--fail_if=self_cpu>0"});
+  EXPECT_EQ(few.status, 1);
+  EXPECT_THAT(few.err, HasSubstr("2 and 1 runs are too few"));
   File("head/2.json", kTrace);
   std::string more = kTrace;
   more.insert(more.find("{\"ph\""),
@@ -240,6 +242,9 @@ TEST_F(CommandTest, KeepsAHistory) {
     EXPECT_EQ(added.status, 0) << added.err;
     EXPECT_THAT(added.err, HasSubstr("appended run r" + std::to_string(i)));
   }
+  const std::string other = File("u.json", trace);
+  EXPECT_THAT(Run({other, other, "--append=" + folder_ + "/two.db"}).err,
+              testing::ContainsRegex("appended run.*\n.*appended run"));
   const std::string page = folder_ + "/h.html";
   const Ended shown =
       Run({"--history=" + folder_ + "/h.db", "--history_page=" + page});

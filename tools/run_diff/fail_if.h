@@ -1,7 +1,8 @@
 // fail_if.h - limits on what may change: --fail_if="self_cpu>5%,allocations>0".
 //
 //   KYMO_ASSIGN_OR_RETURN(const std::vector<Limit> limits, ParseLimits(text));
-//   for (const std::string& over : Exceeded(limits, diff)) Say(over);
+//   KYMO_ASSIGN_OR_RETURN(const auto over, Exceeded(limits, diff));
+//   for (const std::string& sentence : over) Say(sentence);
 //
 //   self_cpu         a range's time that surely changed, and all of them
 //   function_cpu     the same of sampled functions
@@ -33,9 +34,10 @@ struct Limit {
 // kInvalidArgument, in one line.
 absl::StatusOr<std::vector<Limit>> ParseLimits(std::string_view text);
 
-// A sentence for each row that is over a limit.
-std::vector<std::string> Exceeded(const std::vector<Limit>& limits,
-                                  const RunDiff& diff);
+// A sentence for each row that is over a limit. kFailedPrecondition if a limit
+// could not be exceeded: some run did not measure it, or there are too few.
+absl::StatusOr<std::vector<std::string>> Exceeded(
+    const std::vector<Limit>& limits, const RunDiff& diff);
 
 }  // namespace kymo::tools
 

@@ -44,9 +44,17 @@ std::vector<double> Side(std::span<const RunAmounts> runs, const RunKey& key) {
   return amounts;
 }
 
-bool IsIn(std::span<const RunAmounts> runs, const RunKey& key) {
-  return std::ranges::any_of(
-      runs, [&](const RunAmounts& run) { return run.contains(key); });
+size_t RunsWith(std::span<const RunAmounts> runs, const RunKey& key) {
+  return static_cast<size_t>(std::ranges::count_if(
+      runs, [&](const RunAmounts& run) { return run.contains(key); }));
+}
+
+size_t RunsWith(std::span<const RunAmounts> runs, RunTable table) {
+  return static_cast<size_t>(
+      std::ranges::count_if(runs, [&](const RunAmounts& run) {
+        const auto row = run.lower_bound({table, ""});
+        return row != run.end() && row->first.table == table;
+      }));
 }
 
 bool IsChange(const RunDiffRow& row) {
@@ -72,6 +80,7 @@ class TableDiff {
   // have a false alarm.
   void AddTo(RunDiff& diff, double alpha) const {
     diff.left_out[table_] = left_out_;
+    diff.runs_with[table_] = {RunsWith(base_, table_), RunsWith(head_, table_)};
     if (rows_.empty()) return;
     const analysis::RunComparison compared =
         analysis::CompareRuns(rows_, {.alpha = alpha});
@@ -107,8 +116,8 @@ class TableDiff {
                     .head = Side(head_, key),
                     .is_count = !IsTimeTable(table_)};
       if (IsTimeTable(table_) &&
-          analysis::Median(row.base) < kLeastShare * base_sum &&
-          analysis::Median(row.head) < kLeastShare * head_sum) {
+          analysis::Median(row.base) <= kLeastShare * base_sum &&
+          analysis::Median(row.head) <= kLeastShare * head_sum) {
         ++left_out_;
         continue;
       }
@@ -119,12 +128,19 @@ class TableDiff {
 
   RunDiffRow Row(const RunKey& key, const RunRow& row,
                  const ComparedRow& compared) const {
+    const bool is_whole = key.name == kWholeName;
+    const size_t base_has =
+        is_whole ? RunsWith(base_, table_) : RunsWith(base_, key);
+    const size_t head_has =
+        is_whole ? RunsWith(head_, table_) : RunsWith(head_, key);
     return {.key = key,
             .base = analysis::Median(row.base),
             .head = analysis::Median(row.head),
             .compared = compared,
-            .is_new = IsIn(head_, key) && !IsIn(base_, key),
-            .is_gone = IsIn(base_, key) && !IsIn(head_, key)};
+            .is_new = base_has == 0 && compared.verdict == RunVerdict::kSlower,
+            .is_gone = head_has == 0 && compared.verdict == RunVerdict::kFaster,
+            .base_has = base_has,
+            .head_has = head_has};
   }
 
   const RunTable table_;

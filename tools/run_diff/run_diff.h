@@ -3,7 +3,7 @@
 //
 //   std::vector<RunAmounts> base = {AmountsOfRun(...), ...}, head = ...;
 //   const RunDiff diff = DiffRuns(base, head);
-//   Print(RunDiffText(diff, RunFormat::kMarkdown, 20));
+//   Print(RunDiffText(diff, RunFormat::kMarkdown, {.row_limit = 20}));
 //
 // Each table is a comparison of its own, corrected for its rows
 // (profiler/analysis/statistics/compare_runs.h), and the tables share the 2 %
@@ -21,6 +21,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "profiler/analysis/statistics/compare_runs.h"
@@ -42,8 +43,12 @@ struct RunDiffRow {
   double base = 0;  // medians
   double head = 0;
   analysis::ComparedRow compared;
+  // It surely changed, and one side has nothing of it.
   bool is_new = false;
   bool is_gone = false;
+  // Runs on each side that have it.
+  size_t base_has = 0;
+  size_t head_has = 0;
 };
 
 struct RunDiff {
@@ -55,6 +60,8 @@ struct RunDiff {
   std::map<RunTable, RunDiffRow> wholes;
   std::map<RunTable, size_t> left_out;
   std::map<RunTable, bool> is_relative;
+  // Runs of base and head that have any row of the table.
+  std::map<RunTable, std::pair<size_t, size_t>> runs_with;
   // The runs on a side that a change would take to be found at all.
   int fewest_runs = 0;
 };
@@ -63,8 +70,15 @@ struct RunDiff {
 RunDiff DiffRuns(std::span<const RunAmounts> base,
                  std::span<const RunAmounts> head);
 
-// `row_limit` holds for each table; below 0: all rows.
-std::string RunDiffText(const RunDiff& diff, RunFormat format, int row_limit);
+// How tables look.
+struct RunDiffLook {
+  int row_limit = -1;  // of each table; below 0: all rows
+  std::optional<int> name_width = {};
+  std::string time_unit = {};  // "s", "ms" or "us"; otherwise each by its size
+};
+
+std::string RunDiffText(const RunDiff& diff, RunFormat format,
+                        const RunDiffLook& look = {});
 
 }  // namespace kymo::tools
 

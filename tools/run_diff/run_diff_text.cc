@@ -4,7 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "profiler/base/strings.h"
 #include "profiler/text/json_writer.h"
+#include "profiler/text/text_cells.h"
 #include "tools/run_diff/run_diff.h"
 
 namespace kymo::tools {
@@ -31,26 +33,32 @@ std::string VerdictText(const RunDiffRow& row) {
   return analysis::VerdictName(verdict);
 }
 
-bool IsChange(const RunDiffRow& row) {
-  return row.is_new || row.is_gone ||
-         row.compared.verdict == RunVerdict::kSlower ||
-         row.compared.verdict == RunVerdict::kFaster;
+std::string NameText(const RunKey& key, const RunDiffLook& look) {
+  constexpr std::string_view kDots = "...";
+  std::string name = RunKeyText(key);
+  if (!look.name_width) return name;
+  const auto width = static_cast<size_t>(std::max(0, *look.name_width));
+  if (report::TextWidth(name) <= width || width < kDots.size()) return name;
+  return absl::StrCat(ToAbsl(report::TakeFirst(name, width - kDots.size())),
+                      ToAbsl(kDots));
 }
 
-std::vector<std::string> Cells(const RunDiffRow& row) {
+std::vector<std::string> Cells(const RunDiffRow& row, const RunDiffLook& look) {
   const analysis::ComparedRow& compared = row.compared;
   const std::string seen =
       std::isinf(compared.smallest_seen)
           ? "--"
           : absl::StrFormat("%.1f %%", 100 * compared.smallest_seen);
-  return {RunKeyText(row.key),
+  const bool is_tested =
+      IsTimeTable(row.key.table) || compared.verdict == RunVerdict::kTooNoisy;
+  return {NameText(row.key, look),
           VerdictText(row),
-          RunAmountText(row.key.table, row.base),
-          RunAmountText(row.key.table, row.head),
+          RunAmountText(row.key.table, row.base, look.time_unit),
+          RunAmountText(row.key.table, row.head, look.time_unit),
           Percent(compared.change),
           absl::StrCat(Percent(compared.interval.low), " .. ",
                        Percent(compared.interval.high)),
-          IsTimeTable(row.key.table) ? seen : ""};
+          is_tested ? seen : ""};
 }
 
 std::string Row(const std::vector<std::string>& cells, bool is_markdown) {
@@ -67,26 +75,26 @@ std::string Row(const std::vector<std::string>& cells, bool is_markdown) {
 }
 
 std::string TableText(const RunDiff& diff, RunTable table, bool is_markdown,
-                      int row_limit) {
+                      const RunDiffLook& look) {
   std::string rows;
   int shown = 0;
   size_t same = 0;    // counts that did not change
   size_t hidden = 0;  // beyond the limit
   const auto whole = diff.wholes.find(table);
   if (whole != diff.wholes.end())
-    rows += Row(Cells(whole->second), is_markdown);
+    rows += Row(Cells(whole->second, look), is_markdown);
   for (const RunDiffRow& row : diff.rows) {
     if (row.key.table != table) continue;
-    if (!IsTimeTable(table) && !IsChange(row)) {
+    if (!IsTimeTable(table) && row.compared.verdict == RunVerdict::kNoChange) {
       ++same;
       continue;
     }
-    if (row_limit >= 0 && shown >= row_limit) {
+    if (look.row_limit >= 0 && shown >= look.row_limit) {
       ++hidden;
       continue;
     }
     ++shown;
-    rows += Row(Cells(row), is_markdown);
+    rows += Row(Cells(row, look), is_markdown);
   }
   if (rows.empty() && same == 0) return "";
   const auto index = static_cast<size_t>(table);
@@ -101,7 +109,7 @@ std::string TableText(const RunDiff& diff, RunTable table, bool is_markdown,
   }
   if (!rows.empty()) {
     text += Row({"Name", "Verdict", "Base", "Head", "Change", "95 % interval",
-                 IsTimeTable(table) ? "Would have seen" : ""},
+                 "Would have seen"},
                 is_markdown);
     if (is_markdown) text += "|---|---|--:|--:|--:|---|--:|\n";
     text += rows;
@@ -120,16 +128,18 @@ std::string TableText(const RunDiff& diff, RunTable table, bool is_markdown,
   return text;
 }
 
-std::string Tables(const RunDiff& diff, bool is_markdown, int row_limit) {
-  std::string text = absl::StrCat(diff.base_runs, " runs of base, ",
-                                  diff.head_runs, " of head\n");
+std::string Tables(const RunDiff& diff, bool is_markdown,
+                   const RunDiffLook& look) {
+  std::string text =
+      absl::StrCat(diff.base_runs, diff.base_runs == 1 ? " run" : " runs",
+                   " of base, ", diff.head_runs, " of head\n");
   if (std::min(diff.base_runs, diff.head_runs) <
       static_cast<size_t>(diff.fewest_runs)) {
     absl::StrAppend(&text, "A change of a time is found only with ",
                     diff.fewest_runs, " runs on each side, or more.\n");
   }
   for (size_t t = 0; t < static_cast<size_t>(RunTable::kCount); ++t) {
-    text += TableText(diff, static_cast<RunTable>(t), is_markdown, row_limit);
+    text += TableText(diff, static_cast<RunTable>(t), is_markdown, look);
   }
   return text;
 }
@@ -170,9 +180,10 @@ std::string Json(const RunDiff& diff) {
 
 }  // namespace
 
-std::string RunDiffText(const RunDiff& diff, RunFormat format, int row_limit) {
+std::string RunDiffText(const RunDiff& diff, RunFormat format,
+                        const RunDiffLook& look) {
   if (format == RunFormat::kJson) return Json(diff);
-  return Tables(diff, format == RunFormat::kMarkdown, row_limit);
+  return Tables(diff, format == RunFormat::kMarkdown, look);
 }
 
 }  // namespace kymo::tools

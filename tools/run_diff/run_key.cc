@@ -1,5 +1,7 @@
 #include "tools/run_diff/run_key.h"
 
+#include <cctype>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
@@ -29,26 +31,42 @@ std::string RunKeyText(const RunKey& key) {
   return text;
 }
 
-std::string RunAmountText(RunTable table, double amount) {
-  if (IsTimeTable(table)) return report::FormatTime(amount, "");
+std::string RunAmountText(RunTable table, double amount,
+                          std::string_view time_unit) {
+  if (IsTimeTable(table)) return report::FormatTime(amount, time_unit);
   return absl::StrFormat("%.10g", amount);
 }
 
 std::string MarkdownCell(const std::string& text) {
   constexpr std::string_view kMarkdown = "\\|`*_<>[]~&";
+  // Forges look for these in the text that Markdown gives, where a backslash is
+  // gone. In an element of its own, the character is followed by nothing.
+  constexpr std::string_view kReferences = "@#$!&~%^";
   std::string cell;
-  for (const char c : text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool is_followed = i + 1 < text.size() &&
+                             !isspace(static_cast<unsigned char>(text[i + 1]));
+    const bool is_reference =
+        c == '$' || (is_followed && kReferences.find(c) != kReferences.npos);
+    if (is_reference) cell += "<span>";
     if (kMarkdown.find(c) != kMarkdown.npos) cell += '\\';
     cell += c;
+    if (is_reference) cell += "</span>";
   }
   return cell;
 }
 
 std::string MarkupText(std::string_view text) {
   std::string scratch;
-  return absl::StrReplaceAll(
-      ToAbsl(json::ToUtf8(VisibleText(text), scratch)),
-      {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
+  return absl::StrReplaceAll(ToAbsl(json::ToUtf8(VisibleText(text), scratch)),
+                             {{"&", "&amp;"},
+                              {"<", "&lt;"},
+                              {">", "&gt;"},
+                              {"\"", "&quot;"},
+                              // U+FFFE and U+FFFF are no characters of XML.
+                              {"\xEF\xBF\xBE", "\xEF\xBF\xBD"},
+                              {"\xEF\xBF\xBF", "\xEF\xBF\xBD"}});
 }
 
 }  // namespace kymo::tools

@@ -42,11 +42,13 @@ inline constexpr const char kWholeName[] = "(all together)";
 
 // For people: nothing in it moves the cursor.
 std::string RunKeyText(const RunKey& key);
-std::string RunAmountText(RunTable table, double amount);
+std::string RunAmountText(RunTable table, double amount,
+                          std::string_view time_unit = "");
 
 enum class RunFormat { kText, kMarkdown, kJson };
 
-// With the characters that mean something in Markdown escaped.
+// With the characters escaped that mean something in Markdown, or to the forges
+// that show it: @all, #1 and $x$ stay text.
 std::string MarkdownCell(const std::string& text);
 // The same for HTML and XML, between tags and within double quotes. What no
 // document may have is shown: control characters, broken UTF-8.

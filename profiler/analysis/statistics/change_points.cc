@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "profiler/analysis/statistics/samples.h"
 
@@ -76,10 +77,19 @@ class Search {
   std::vector<ChangePoint> found_;
 };
 
-std::vector<ChangePoint> Steps(std::span<const double> values) {
+// The first places of stretches of at least `least` equal values, each with
+// another value than the one before.
+std::vector<ChangePoint> Steps(std::span<const double> values, size_t least) {
   std::vector<ChangePoint> steps;
-  for (size_t i = 1; i < values.size(); ++i) {
-    if (values[i] != values[i - 1]) steps.push_back({.first = i});
+  std::optional<double> before;
+  for (size_t begin = 0; begin < values.size();) {
+    size_t end = begin;
+    while (end < values.size() && values[end] == values[begin]) ++end;
+    if (end - begin >= least) {
+      if (before && *before != values[begin]) steps.push_back({.first = begin});
+      before = values[begin];
+    }
+    begin = end;
   }
   return steps;
 }
@@ -124,10 +134,14 @@ void Refine(std::span<const double> values, std::vector<ChangePoint>& points,
 std::vector<ChangePoint> FindChangePoints(std::span<const double> values,
                                           double alpha, ValueKind kind) {
   std::vector<ChangePoint> points;
-  if (kind == ValueKind::kCount) points = Steps(values);
+  size_t steps = 0;
+  if (kind == ValueKind::kCount) {
+    points = Steps(values, 2);
+    steps = Steps(values, 1).size();
+  }
   // Counts that change again and again are noise, as times are.
   if (kind == ValueKind::kTime ||
-      points.size() > std::max<size_t>(1, values.size() / 4)) {
+      steps > std::max<size_t>(1, values.size() / 4)) {
     points = Search(values, alpha).Run();
   }
   SetMedians(values, points);

@@ -11,7 +11,7 @@
 // follow it.
 //
 // A count that is the same over long stretches needs no test: each step is a
-// change, and its p is 0.
+// change, and its p is 0. A value of one run alone is no stretch.
 #ifndef KYMO_PROFILER_ANALYSIS_STATISTICS_CHANGE_POINTS_H_
 #define KYMO_PROFILER_ANALYSIS_STATISTICS_CHANGE_POINTS_H_
 

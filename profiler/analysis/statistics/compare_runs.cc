@@ -26,6 +26,10 @@ double LeastP(size_t base, size_t head) {
   return std::min(1.0, 2 / ways);
 }
 
+bool AreTooFew(const RunRow& row, double alpha) {
+  return LeastP(row.base.size(), row.head.size()) >= alpha;
+}
+
 // The standard normal's quantile, by bisection: this is no hot path.
 double NormalQuantile(double share) {
   double low = -10;
@@ -72,7 +76,7 @@ class CommonSpeed {
 double SmallestSeen(const RunRow& row, double alpha) {
   constexpr double kRankEfficiency = 0.955;
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  if (LeastP(row.base.size(), row.head.size()) > alpha) return kNone;
+  if (AreTooFew(row, alpha)) return kNone;
   const double base = Median(row.base);
   const double head = Median(row.head);
   if (base <= 0) {
@@ -109,13 +113,16 @@ ComparedRow Measured(const RunRow& row, bool with_interval) {
 
 void Decide(const RunRow& row, double tests, const CompareOptions& options,
             ComparedRow& compared) {
-  if (!IsExact(row)) {
-    compared.smallest_seen = SmallestSeen(row, options.alpha / tests);
-  }
   const double least = row.is_count ? 0 : options.least_change;
+  const double alpha = options.alpha / tests;
+  if (!IsExact(row)) {
+    compared.smallest_seen = std::max(least, SmallestSeen(row, alpha));
+  }
   if (compared.p < options.alpha && std::abs(compared.change) > least) {
     compared.verdict =
         compared.change > 0 ? RunVerdict::kSlower : RunVerdict::kFaster;
+  } else if (!IsExact(row) && AreTooFew(row, alpha)) {
+    compared.verdict = RunVerdict::kTooFewRuns;
   } else {
     compared.verdict = compared.smallest_seen <= options.min_effect
                            ? RunVerdict::kNoChange
@@ -190,7 +197,7 @@ int FewestRuns(size_t rows, double alpha) {
 
 const char* VerdictName(RunVerdict verdict) {
   static constexpr const char* kNames[] = {"slower", "faster", "no change seen",
-                                           "too noisy"};
+                                           "too noisy", "too few runs"};
   return kNames[static_cast<size_t>(verdict)];
 }
 

@@ -38,10 +38,11 @@ struct RunRow {
 bool IsExact(const RunRow& row);
 
 enum class RunVerdict : uint8_t {
-  kSlower,    // or more
-  kFaster,    // or less
-  kNoChange,  // a change of `min_effect` would have been seen
-  kTooNoisy,  // it might not have been seen
+  kSlower,      // or more
+  kFaster,      // or less
+  kNoChange,    // a change of `min_effect` would have been seen
+  kTooNoisy,    // it might not have been seen
+  kTooFewRuns,  // no change would have been
   kCount,
 };
 
@@ -50,7 +51,8 @@ struct ComparedRow {
   double change = 0;  // of the medians, as a share: 0.05 is 5 % more
   Interval interval;  // of `change`, at 95 %
   double p = 1;       // corrected
-  // The smallest change that 95 of 100 such comparisons would have found.
+  // The smallest change that 95 of 100 such comparisons would have found; of a
+  // time at least `least_change`.
   // Infinite: these are too few runs to find any, or base has nothing of it.
   double smallest_seen = 0;
 };

@@ -124,6 +124,7 @@ TEST(CompareRunsTest, TinyChangesOfTimesDoNotCount) {
   };
   EXPECT_EQ(verdict(10, false), RunVerdict::kSlower);
   EXPECT_EQ(verdict(4, false), RunVerdict::kNoChange);
+  EXPECT_EQ(CompareRuns(rows).rows[0].smallest_seen, 0.005);
   EXPECT_EQ(verdict(4, true), RunVerdict::kSlower);
 }
 
@@ -141,13 +142,13 @@ TEST(CompareRunsTest, OfNothingNoShareIsSeen) {
 TEST(CompareRunsTest, CountsThatVaryAreTested) {
   const std::vector<RunRow> rows = {
       {.base = {1000, 1010, 990}, .head = {1001, 1009, 991}, .is_count = true}};
-  EXPECT_EQ(CompareRuns(rows).rows[0].verdict, RunVerdict::kTooNoisy);
+  EXPECT_EQ(CompareRuns(rows).rows[0].verdict, RunVerdict::kTooFewRuns);
 }
 
 TEST(CompareRunsTest, TooFewRunsFindNothing) {
   const std::vector<RunRow> rows = {{.base = {1}, .head = {2}}};
   const RunComparison compared = CompareRuns(rows);
-  EXPECT_EQ(compared.rows[0].verdict, RunVerdict::kTooNoisy);
+  EXPECT_EQ(compared.rows[0].verdict, RunVerdict::kTooFewRuns);
   EXPECT_TRUE(std::isinf(compared.rows[0].smallest_seen));
   EXPECT_EQ(FewestRuns(1, 0.05), 5);
   EXPECT_EQ(FewestRuns(50, 0.05), 7);
