@@ -9,6 +9,7 @@
 #include "backends/stream/raw/raw_file.h"
 #include "backends/stream/raw/raw_windows.h"
 #include "backends/stream/trace_memory.h"
+#include "importers/raw/unpacked_raw.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo {
@@ -25,7 +26,12 @@ class RawImporter : public TraceImporter {
   absl::StatusOr<ImportedTrace> Import(
       const std::string& path, const ImportOptions& options) const override {
     KYMO_RETURN_IF_ERROR(RawTable().Read(options.settings).status());
-    KYMO_ASSIGN_OR_RETURN(stream::RawRecording raw, stream::ReadRawFile(path));
+    KYMO_ASSIGN_OR_RETURN(const UnpackedRaw file,
+                          UnpackedRaw::Open(path, options.max_unpacked_bytes));
+    absl::StatusOr<stream::RawRecording> read =
+        stream::ReadRawFile(file.path());
+    if (!read.ok()) return file.Named(read.status());
+    stream::RawRecording raw = *std::move(read);
     ImportedTrace trace;
     trace.start_ns = raw.start_ns;
     trace.end_ns = raw.end_ns;
@@ -54,9 +60,12 @@ class RawImporter : public TraceImporter {
                           RawTable().Read(options.settings));
     if (settings.windows == InWindows::kNever) return std::nullopt;
     const uint64_t limit = stream::MemoryLimit(settings.max_memory);
-    KYMO_ASSIGN_OR_RETURN(
-        std::unique_ptr<stream::RawWindows> windows,
-        stream::RawWindows::Open(path, stream::WindowBytesFor(limit)));
+    KYMO_ASSIGN_OR_RETURN(const UnpackedRaw file,
+                          UnpackedRaw::Open(path, options.max_unpacked_bytes));
+    absl::StatusOr<std::unique_ptr<stream::RawWindows>> opened =
+        stream::RawWindows::Open(file.path(), stream::WindowBytesFor(limit));
+    if (!opened.ok()) return file.Named(opened.status());
+    std::unique_ptr<stream::RawWindows> windows = *std::move(opened);
     const uint64_t record_bytes = windows->chunk_bytes();
     const uint64_t trace_bytes = stream::TraceMemoryBytes(record_bytes);
     if (settings.windows == InWindows::kAuto && trace_bytes <= limit) {

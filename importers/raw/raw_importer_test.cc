@@ -2,10 +2,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <string>
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include "backends/stream/raw/raw_file.h"
 
@@ -110,6 +112,27 @@ TEST_F(LargeTraceTest, AWholeRecordingHasNoFindings) {
   // From the first anchor of the clock to the last one.
   EXPECT_EQ(trace->start_ns, 100);
   EXPECT_EQ(trace->end_ns, 900);
+}
+
+TEST_F(LargeTraceTest, MayBeCompressed) {
+  std::ifstream file(path_, std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  const std::string packed = path_ + ".gz";
+  const gzFile to = gzopen(packed.c_str(), "wb1");
+  gzwrite(to, bytes.data(), static_cast<unsigned>(bytes.size()));
+  gzclose(to);
+  const auto importer = NewRawImporter();
+  const auto trace = importer->Import(packed, {});
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  EXPECT_EQ(trace->end_ns, 900);
+  EXPECT_TRUE(trace->findings.empty());
+  options_.settings["raw_windows"] = "always";
+  const auto large = importer->OpenLarge(packed, options_);
+  ASSERT_TRUE(large.ok() && large->has_value()) << large.status();
+  EXPECT_EQ((*large)->windows->Next()->shard.block.start_ns.size(), 2);
+  EXPECT_EQ(
+      importer->Import(packed, {.max_unpacked_bytes = 1000}).status().code(),
+      absl::StatusCode::kResourceExhausted);
 }
 
 TEST_F(LargeTraceTest, BytesThatAreNoChunkAreSaid) {

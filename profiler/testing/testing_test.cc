@@ -1,6 +1,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -31,6 +35,42 @@ TEST(TestSessionTest, CountsAllocationsAndRanges) {
   EXPECT_EQ(amounts.ranges, 7);
   EXPECT_EQ(amounts.allocations, 14);
   EXPECT_GE(amounts.peak_bytes, 1000);
+}
+
+// Run by PropertiesReachTheReport.
+TEST(ListenedTest, AllocatesThrice) {
+  for (int i = 0; i < 3; ++i) {
+    const auto block = std::make_unique<std::array<char, 100>>();
+    ASSERT_NE(block, nullptr);
+  }
+}
+
+// This program once more, with the listener.
+constexpr char kListens[] = "KYMO_TEST_LISTENS";
+const bool listens = [] {
+  if (getenv(kListens) == nullptr) return false;
+  testing::UnitTest::GetInstance()->listeners().Append(new TestListener());
+  return true;
+}();
+
+TEST(TestListenerTest, PropertiesReachTheReport) {
+  if (listens) GTEST_SKIP();
+  const std::string report = testing::TempDir() + "/listened.xml";
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  ASSERT_EQ(setenv(kListens, "1", 1), 0);
+  EXPECT_EQ(
+      system(("env -u XML_OUTPUT_FILE -u TEST_TOTAL_SHARDS " + self +
+              " --gtest_filter=ListenedTest.* --gtest_output=xml:" + report)
+                 .c_str()),
+      0);
+  unsetenv(kListens);
+  std::ifstream file(report);
+  const std::string xml(std::istreambuf_iterator<char>(file), {});
+  EXPECT_THAT(xml, ContainsRegex("name=\"kymo_allocations\" value=\"[3-9]\""));
+  for (const char* const name :
+       {"allocated_bytes", "peak_bytes", "ranges", "waits", "wait_ns"}) {
+    EXPECT_THAT(xml, HasSubstr(std::string("name=\"kymo_") + name + "\""));
+  }
 }
 
 TEST(TestsTextTest, NamesWhatTookMost) {

@@ -44,6 +44,8 @@ class GateTest(unittest.TestCase):
     def test_planted_regressions_are_found(self):
         status, _, err = self.gate("none", "--update")
         self.assertEqual(status, 0, err)
+        with self.budget.open("a", encoding="utf-8") as budget:
+            budget.write('line { what: ALLOCATIONS of: "operation 7" expect: 0 }')
         xml = self.folder / "x.xml"
         status, out, err = self.gate("none", f"--xml={xml}")
         self.assertEqual((status, "OVER" in out), (0, False), out + err)
@@ -52,7 +54,9 @@ class GateTest(unittest.TestCase):
                          self.budget.read_text().count("line {"))
         self.assertEqual(suite.get("failures"), "0")
         self.assertEqual(self.over("call"), ["CALLS", "CALLS of operation 7"])
-        self.assertIn("ALLOCATIONS", self.over("allocations"))
+        over = self.over("allocations")
+        self.assertIn("ALLOCATIONS", over)
+        self.assertIn("ALLOCATIONS of operation 7", over)
         self.assertIn("PEAK_BYTES", self.over("peak"))
         self.assertIn("BLOCKING_CALLS", self.over("blocking"))
         self.assertTrue((self.folder / "out/report.html").exists())

@@ -89,7 +89,7 @@ fi
 status=0
 "$kymo" gate --budget="$budget" --output_dir="${outputs:-$scratch}/kymo" \
   "${words[@]}" -- "$binary" "${arguments[@]}" < /dev/null || status=$?
-# Its holes would fill the archive of the outputs. `kymo report` reads it so.
+# Its holes would fill the archive of the outputs.
 raw=${outputs:-$scratch}/kymo/kymo.raw
 [[ ! -f $raw ]] || gzip -1 -f "$raw"
 exit $status

@@ -7,7 +7,10 @@
 #include "profiler/analysis/averages/duplicates.h"
 #include "profiler/analysis/averages/key_averages.h"
 #include "profiler/analysis/flops.h"
+#include "profiler/analysis/memory/memory_blocks.h"
+#include "profiler/analysis/memory/memory_groups.h"
 #include "profiler/analysis/memory/memory_profile.h"
+#include "profiler/analysis/open_events.h"
 #include "profiler/base/strings.h"
 #include "profiler/base/time.h"
 
@@ -26,8 +29,8 @@ struct Row {
 // In the order of What.
 constexpr Row kRows[] = {
     {"CALLS", true, true},
-    {"ALLOCATIONS", true, false},
-    {"ALLOCATED_BYTES", true, false},
+    {"ALLOCATIONS", true, true},
+    {"ALLOCATED_BYTES", true, true},
     {"PEAK_BYTES", true, true},
     {"TEMPORARY_ALLOCATIONS", true, false},
     {"LEAKS", true, false},
@@ -75,6 +78,45 @@ void AddHeap(const model::Trace& trace, Amounts& amounts) {
     }
     add(What::kLeaks, blocks);
     add(What::kLeakedBytes, bytes);
+  }
+}
+
+// Allocations by the innermost range that was open. Nothing if some have no
+// record of their own: of many alike, the recorder keeps sums.
+void AddHeapOfOperations(const model::Trace& trace, Amounts& amounts) {
+  const analysis::MemoryBlocks blocks(trace);
+  const auto memory = trace.memory();
+  analysis::OperationMemorySums sums;
+  std::optional<analysis::OpenEvents> open;
+  for (size_t i = 0; i < memory.size(); ++i) {
+    const model::MemoryRecord& record = memory[i];
+    const auto index = static_cast<model::MemoryIndex>(i);
+    if (i == 0 || record.track != memory[i - 1].track) {
+      open.emplace(trace, record.track, record.time_ns);
+    }
+    if (record.source != model::MemorySource::kHeap ||
+        !blocks.IsAllocation(index)) {
+      continue;
+    }
+    const model::EventIndex event = open->InnermostAt(record.time_ns);
+    sums.Add(event == model::kNoEvent ? model::kEmptyName : trace.name()[event],
+             blocks.AmountOf(index));
+  }
+  double seen = 0;
+  const std::vector<analysis::OperationMemory> parts = sums.LargestFirst();
+  for (const analysis::OperationMemory& part : parts) {
+    seen += static_cast<double>(part.count);
+  }
+  if (amounts.Find({What::kAllocations}) != seen) return;
+  for (const std::string& name : amounts.PartsOf(What::kCalls)) {
+    amounts.Set({What::kAllocations, name}, 0);
+    amounts.Set({What::kAllocatedBytes, name}, 0);
+  }
+  for (const analysis::OperationMemory& part : parts) {
+    const std::string name(trace.Name(part.id));
+    if (name.empty()) continue;
+    amounts.Add({What::kAllocations, name}, static_cast<double>(part.count));
+    amounts.Add({What::kAllocatedBytes, name}, static_cast<double>(part.bytes));
   }
 }
 
@@ -160,6 +202,7 @@ void AddAmountsOf(const model::Trace& trace, Amounts& amounts) {
                 amounts.Find({What::kCpuTimeUs, part}).value_or(0) / self_us);
   }
   AddHeap(trace, amounts);
+  AddHeapOfOperations(trace, amounts);
 }
 
 }  // namespace kymo::tools

@@ -7,8 +7,8 @@
 //
 //   name                   of                     it counts
 //   CALLS                  - or operation, range  how often it ran
-//   ALLOCATIONS            -                      calls of malloc, new, ...
-//   ALLOCATED_BYTES        -                      what they asked for
+//   ALLOCATIONS            - or operation         calls of malloc, new, ...
+//   ALLOCATED_BYTES        - or operation         what they asked for
 //   PEAK_BYTES             - or operation         most heap bytes at a time
 //   TEMPORARY_ALLOCATIONS  -                      freed by the next call
 //   LEAKS, LEAKED_BYTES    -                      not freed at the end
@@ -23,7 +23,8 @@
 //                                                 waits count, too
 //   CPU_SHARE              operation              its share of that, 0 to 1
 //
-// Heap amounts add up those of all processes.
+// Heap amounts add up those of all processes. An operation's allocations are
+// those of which it was the innermost.
 #ifndef KYMO_TOOLS_GATE_COMMAND_MEASURES_H_
 #define KYMO_TOOLS_GATE_COMMAND_MEASURES_H_
 

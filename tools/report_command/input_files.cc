@@ -61,7 +61,8 @@ absl::StatusOr<std::vector<std::string>> TracesIn(const std::string& folder) {
        fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
     if (IsWholeTrace(name)) whole.push_back(entry.path().string());
-    if (name == "kymo.raw") raw.push_back(entry.path().string());
+    if (name == "kymo.raw" || name == "kymo.raw.gz")
+      raw.push_back(entry.path().string());
     if (IsTensorboardTrace(name)) tensorboard.push_back(entry.path().string());
     if (IsPartOfTrace(name)) parts.push_back(entry.path().string());
   }
