@@ -105,6 +105,11 @@ void RemoveEnclosingBlock(std::vector<HeapChange>& changes) {
   changes.erase(changes.begin());
 }
 
+// Kymo's own threads note the waits of the test's in memory.
+bool IsOwnThread(const model::Trace& trace, model::TrackIndex track) {
+  return trace.Name(trace.tracks()[track].name).starts_with("kymo-");
+}
+
 // Of blocks that were allocated in the window.
 std::vector<HeapChange> HeapChanges(const model::Trace& trace,
                                     const Window& window) {
@@ -113,7 +118,8 @@ std::vector<HeapChange> HeapChanges(const model::Trace& trace,
   for (model::MemoryIndex i = 0; i < trace.memory().size(); ++i) {
     const model::MemoryRecord& record = trace.memory()[i];
     if (record.source != model::MemorySource::kHeap ||
-        !window.Has(record.time_ns) || !blocks.IsAllocation(i)) {
+        !window.Has(record.time_ns) || !blocks.IsAllocation(i) ||
+        IsOwnThread(trace, record.track)) {
       continue;
     }
     changes.push_back({blocks.MomentOf(i), i, record.bytes, true});
