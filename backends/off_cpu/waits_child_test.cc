@@ -44,12 +44,13 @@ class WaitsChildTest : public TestWaiterRun,
       if (!events.ok()) GTEST_SKIP() << "NOT TESTED HERE: " << events.status();
     }
   }
-  // What switches take is the time of a thread on its CPU, and of its waits.
+  // What switches take is the time of a thread on its CPU, and of its waits. On
+  // a busy machine a switch takes longer than is known of it.
   static DurationNs MostWaitedNs(const ThreadTimes& times) {
     const auto switches = static_cast<DurationNs>(times.voluntary_switches +
                                                   times.involuntary_switches);
     return times.wall_ns - times.on_cpu_ns - times.unknown_ns +
-           kMostSwitchNs * switches + kNsPerMs;
+           kMostSwitchNs * switches + times.wall_ns / 50;
   }
   // A time in which a thread of test_waiter had the lock.
   struct Hold {
@@ -137,7 +138,10 @@ TEST_P(WaitsChildTest, WaitsHaveTheirKindAndPlace) {
   for (const Wait& wait : shard_.thread_states->waits) add(wait);
   for (const auto& sum : shard_.thread_states->short_waits) add(sum);
   EXPECT_GE(blocked_ns, all_ns);
-  EXPECT_LE(without_stack_ns / blocked_ns, HasSamples() ? 0.02 : 0.05);
+  // Looks come late where others have the CPU.
+  EXPECT_LE(
+      without_stack_ns / blocked_ns,
+      HasSamples() ? 0.02 : 0.05 + static_cast<double>(preempted_ns) / all_ns);
 }
 
 // Looks miss a millisecond's sleeps.
