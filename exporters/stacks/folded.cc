@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -162,44 +164,81 @@ std::vector<size_t> FoldedStacks::Lengths() const {
   return lengths;
 }
 
-uint64_t FoldedStacks::BytesIfPruned(int64_t least,
-                                     const std::vector<int64_t>& totals,
-                                     const std::vector<size_t>& lengths) const {
-  const auto bytes_of_line = [](size_t length, int64_t weight) {
-    return length + absl::StrCat(" ", weight, "\n").size();
-  };
-  const auto is_shown = [&](uint32_t node) {
-    return totals[node] >= least ||
-           tree_.nodes()[node].parent == FrameTree::kNoNode;
-  };
-  uint64_t bytes = 0;
-  std::vector<int64_t> others(totals.size());
-  for (uint32_t i = 0; i < totals.size(); ++i) {
-    const uint32_t parent = tree_.nodes()[i].parent;
-    if (is_shown(i)) {
-      if (i < weights_.size() && weights_[i] > 0) {
-        bytes += bytes_of_line(lengths[i], weights_[i]);
+// What decides how many bytes a Prune leaves. Most nodes do not: one without a
+// line of its own and with a single child that has a weight weighs as much as
+// that child, so both stay, or both go.
+class FoldedStacks::Sizes {
+ public:
+  Sizes(const FoldedStacks& folded, const std::vector<int64_t>& totals)
+      : lengths_(folded.Lengths()) {
+    const std::vector<FrameTree::Node>& nodes = folded.tree_.nodes();
+    for (uint32_t i = 0; i < nodes.size(); ++i) {
+      if (totals[i] == 0) continue;
+      const bool is_root = nodes[i].parent == FrameTree::kNoNode;
+      const int64_t always = std::numeric_limits<int64_t>::max();
+      const int64_t own = i < folded.weights_.size() ? folded.weights_[i] : 0;
+      if (own > 0) {
+        lines_.push_back(
+            {is_root ? always : totals[i], BytesOfLine(lengths_[i], own)});
       }
-    } else if (is_shown(parent)) {
-      others[parent] += totals[i];
+      if (is_root) continue;
+      const uint32_t parent = nodes[i].parent;
+      const bool has_root = nodes[parent].parent == FrameTree::kNoNode;
+      if (!has_root && totals[parent] == totals[i]) continue;
+      parts_.push_back({parent, has_root ? always : totals[parent], totals[i]});
     }
+    // A node's parts stand beside each other.
+    std::stable_sort(
+        parts_.begin(), parts_.end(),
+        [](const Part& a, const Part& b) { return a.parent < b.parent; });
   }
-  for (uint32_t i = 0; i < others.size(); ++i) {
-    if (others[i] == 0) continue;
-    bytes += bytes_of_line(lengths[i] + 1 + kOther.size(), others[i]);
+
+  uint64_t BytesIfPruned(int64_t least) const {
+    uint64_t bytes = 0;
+    for (const Line& line : lines_) {
+      if (line.total >= least) bytes += line.bytes;
+    }
+    for (size_t i = 0; i < parts_.size();) {
+      const Part& first = parts_[i];
+      int64_t other = 0;
+      for (; i < parts_.size() && parts_[i].parent == first.parent; ++i) {
+        if (parts_[i].total < least) other += parts_[i].total;
+      }
+      if (other == 0 || first.parent_total < least) continue;
+      bytes += BytesOfLine(lengths_[first.parent] + 1 + kOther.size(), other);
+    }
+    return bytes;
   }
-  return bytes;
-}
+
+ private:
+  struct Line {
+    int64_t total;  // of its node
+    uint64_t bytes;
+  };
+  // A node that may go while its parent stays.
+  struct Part {
+    uint32_t parent;
+    int64_t parent_total;
+    int64_t total;
+  };
+
+  static uint64_t BytesOfLine(size_t length, int64_t weight) {
+    return length + absl::StrCat(" ", weight, "\n").size();
+  }
+
+  const std::vector<size_t> lengths_;
+  std::vector<Line> lines_;
+  std::vector<Part> parts_;
+};
 
 int64_t FoldedStacks::LeastWeight(uint64_t max_bytes) const {
-  const std::vector<int64_t> totals = Totals();
-  const std::vector<size_t> lengths = Lengths();
-  if (BytesIfPruned(0, totals, lengths) <= max_bytes) return 0;
+  const Sizes sizes(*this, Totals());
+  if (sizes.BytesIfPruned(0) <= max_bytes) return 0;
   int64_t least = 1;
   int64_t most = total() + 1;
   while (least < most) {
     const int64_t middle = least + (most - least) / 2;
-    if (BytesIfPruned(middle, totals, lengths) <= max_bytes) {
+    if (sizes.BytesIfPruned(middle) <= max_bytes) {
       most = middle;
     } else {
       least = middle + 1;
@@ -213,39 +252,53 @@ void FoldedStacks::Prune(int64_t least) {
   const std::vector<int64_t> totals = Totals();
   const auto count = static_cast<uint32_t>(totals.size());
   std::vector<bool> is_shown(count);
+  std::vector<std::pair<uint32_t, int64_t>> others;  // by parent
   weights_.resize(count);
+  whole_weights_ = weights_;
   for (uint32_t i = 0; i < count; ++i) {
-    const FrameTree::Node node = tree_.nodes()[i];
+    const FrameTree::Node& node = tree_.nodes()[i];
     is_shown[i] = node.parent == FrameTree::kNoNode ||
                   (is_shown[node.parent] && totals[i] >= least);
-    if (is_shown[i] || totals[i] == 0) continue;
+    if (is_shown[i]) continue;
     // Folded stacks are counted already.
     const bool is_counted =
         tree_.nodes()[node.parent].frame == FrameTree::kFoldedFrames;
-    if (weights_[i] > 0 && !is_counted) ++folded_count_;
-    if (!is_shown[node.parent]) continue;
-    const uint32_t other = tree_.Child(node.parent, FrameTree::kOtherStacks);
-    weights_.resize(std::max<size_t>(weights_.size(), other + size_t{1}));
-    weights_[other] += totals[i];
+    if (weights_[i] > 0 && !is_counted) ++pruned_count_;
+    weights_[i] = 0;
+    if (totals[i] != 0 && is_shown[node.parent]) {
+      others.emplace_back(node.parent, totals[i]);
+    }
   }
-  for (uint32_t i = 0; i < count; ++i) {
-    if (!is_shown[i]) weights_[i] = 0;
+  folded_count_ += pruned_count_;
+  for (const auto& [parent, total] : others) {
+    const uint32_t other = tree_.Child(parent, FrameTree::kOtherStacks);
+    weights_.resize(std::max<size_t>(weights_.size(), other + size_t{1}));
+    weights_[other] += total;
   }
 }
 
+void FoldedStacks::Restore() {
+  if (whole_weights_.empty()) return;
+  weights_ = std::exchange(whole_weights_, {});
+  folded_count_ -= std::exchange(pruned_count_, 0);
+}
+
 // The nodes below each node: those below node i are in
-// [begins[i + 1], begins[i + 2]), and the roots come first.
+// [begins[i + 1], begins[i + 2]), and the roots come first. Only nodes whose
+// total is not 0.
 std::vector<uint32_t> FoldedStacks::Children(
-    std::vector<size_t>& begins) const {
+    const std::vector<int64_t>& totals, std::vector<size_t>& begins) const {
   const std::vector<FrameTree::Node>& nodes = tree_.nodes();
   // kNoNode + 1 is 0.
   begins.assign(nodes.size() + 2, 0);
-  for (const FrameTree::Node& node : nodes) ++begins[node.parent + 1 + 1];
+  for (uint32_t i = 0; i < nodes.size(); ++i) {
+    if (totals[i] != 0) ++begins[nodes[i].parent + 1 + 1];
+  }
   std::partial_sum(begins.begin(), begins.end(), begins.begin());
-  std::vector<uint32_t> children(nodes.size());
+  std::vector<uint32_t> children(begins.back());
   std::vector<size_t> ends = begins;
   for (uint32_t i = 0; i < nodes.size(); ++i) {
-    children[ends[uint32_t{nodes[i].parent + 1}]++] = i;
+    if (totals[i] != 0) children[ends[uint32_t{nodes[i].parent + 1}]++] = i;
   }
   return children;
 }
@@ -254,7 +307,7 @@ std::vector<uint32_t> FoldedStacks::Children(
 struct FoldedStacks::Part {
   uint32_t node = 0;
   bool is_own_line = false;
-  std::string text;
+  std::string_view text;
   std::string tail;  // what follows the text in its lines
 
   // As the lines.
@@ -262,7 +315,10 @@ struct FoldedStacks::Part {
     const size_t both = std::min(text.size(), other.text.size());
     const int sign = text.compare(0, both, other.text, 0, both);
     if (sign != 0) return sign < 0;
-    return text.substr(both) + tail < other.text.substr(both) + other.tail;
+    const auto rest = [both](const Part& part) {
+      return std::string(part.text.substr(both)) + part.tail;
+    };
+    return rest(*this) < rest(other);
   }
 };
 
@@ -271,7 +327,8 @@ absl::Status FoldedStacks::Write(OutputDirectory& out,
   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink, out.Open(name));
   const std::vector<size_t> lengths = Lengths();
   std::vector<size_t> begins;
-  const std::vector<uint32_t> children = Children(begins);
+  const std::vector<uint32_t> children = Children(Totals(), begins);
+  std::deque<std::string> made_texts;
   std::string line;
   std::vector<Part> next;  // the last one comes first
   const auto push_children = [&](uint32_t parent) {
@@ -279,7 +336,11 @@ absl::Status FoldedStacks::Write(OutputDirectory& out,
     const auto first = static_cast<ptrdiff_t>(next.size());
     for (size_t i = begins[list]; i < begins[list + 1]; ++i) {
       const uint32_t node = children[i];
-      const std::string text = TextOf(tree_.nodes()[node]);
+      const uint32_t frame = tree_.nodes()[node].frame;
+      const std::string_view text =
+          frame < FrameTree::kOtherStacks
+              ? texts_.Get(NameId{frame})
+              : made_texts.emplace_back(TextOf(tree_.nodes()[node]));
       if (node < weights_.size() && weights_[node] > 0) {
         next.push_back({node, /*is_own_line=*/true, text,
                         absl::StrCat(" ", weights_[node])});
@@ -288,6 +349,7 @@ absl::Status FoldedStacks::Write(OutputDirectory& out,
         next.push_back({node, /*is_own_line=*/false, text, ";"});
       }
     }
+    if (next.size() - static_cast<size_t>(first) < 2) return;
     std::sort(next.begin() + first, next.end());
     std::reverse(next.begin() + first, next.end());
   };

@@ -86,30 +86,33 @@ class FoldedStacks {
   // The least w for which Prune(w) leaves at most `max_bytes` of text.
   int64_t LeastWeight(uint64_t max_bytes) const;
   // Moves what weighs less than `least`, with everything below it, to [other].
-  // At most once.
+  // At most once, until Restore takes it back.
   void Prune(int64_t least);
+  void Restore();
 
   // Stacks whose weight is not above 0 are left out.
   absl::Status Write(OutputDirectory& out, std::string_view name) const;
 
  private:
   struct Part;
+  class Sizes;
 
   // Of each node and everything below it.
   std::vector<int64_t> Totals() const;
   // Of the line of each node, without its weight.
   std::vector<size_t> Lengths() const;
   std::string TextOf(const FrameTree::Node& node) const;
-  uint64_t BytesIfPruned(int64_t least, const std::vector<int64_t>& totals,
-                         const std::vector<size_t>& lengths) const;
-  std::vector<uint32_t> Children(std::vector<size_t>& begins) const;
+  std::vector<uint32_t> Children(const std::vector<int64_t>& totals,
+                                 std::vector<size_t>& begins) const;
 
   const model::Trace& trace_;
   FrameTree tree_;
   model::StringTable texts_;
   std::vector<uint32_t> frame_of_name_;  // 0: not made
   std::vector<int64_t> weights_;         // by node
+  std::vector<int64_t> whole_weights_;   // before Prune; empty: as they are
   uint64_t folded_count_ = 0;
+  uint64_t pruned_count_ = 0;  // of folded_count_
   bool has_stacks_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "exporters/stacks/folded.h"
 
 #include <algorithm>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -106,6 +107,42 @@ TEST(FoldedTest, TheLeastWeightIsTheFirstThatFits) {
   // "c" in "app;[other] 12\n" it would be 25.
   EXPECT_EQ(folded.LeastWeight(26), 0);
   EXPECT_EQ(folded.LeastWeight(25), 8);
+}
+
+// Of a tree of chains and forks, whatever fits after Prune is found.
+TEST(FoldedTest, TheLeastWeightLeavesWhatFits) {
+  const model::Trace trace = WithThread().Build();
+  stacks::FoldedStacks folded(trace, 512);
+  std::vector<FrameTree::Place> places = {folded.Root("app;thread"),
+                                          folded.Root("b")};
+  std::minstd_rand random(3);
+  for (int i = 0; i < 200; ++i) {
+    const size_t parent =
+        random() % 4 != 0 ? places.size() - 1 : random() % places.size();
+    places.push_back(folded.Below(
+        places[parent], folded.FrameOf(absl::StrCat("f", random() % 12))));
+    if (random() % 3 == 0) folded.Add(places.back(), 1 + random() % 1'000);
+  }
+  const int64_t total = folded.total();
+  const auto pruned_to = [&](int64_t least) {
+    folded.Prune(least);
+    EXPECT_EQ(folded.total(), total);
+    MemoryDirectory out;
+    EXPECT_TRUE(folded.Write(out, "f").ok());
+    folded.Restore();
+    EXPECT_EQ(folded.folded_count(), 0u);
+    return out.files()["f"];
+  };
+  const std::string whole = pruned_to(0);
+  EXPECT_EQ(folded.LeastWeight(whole.size()), 0);
+  for (int64_t least = 1; least < total; least += 1 + least / 8) {
+    const size_t bytes = pruned_to(least).size();
+    const int64_t found = folded.LeastWeight(bytes);
+    EXPECT_LE(pruned_to(found).size(), bytes) << least;
+    if (found == 0) continue;
+    EXPECT_GT(pruned_to(found - 1).size(), bytes) << least;
+  }
+  EXPECT_EQ(pruned_to(0), whole);
 }
 
 // Also if folded stacks are not written.

@@ -75,6 +75,10 @@ class FrameTree {
   bool IsWhole(uint32_t depth) const {
     return max_frames_ == 0 || depth + 2 <= max_frames_;
   }
+  // Whether a stack of so many frames leaves some out.
+  bool Folds(uint32_t depth) const {
+    return max_frames_ != 0 && depth > max_frames_;
+  }
 
   // Parents come before their children.
   const std::vector<Node>& nodes() const { return nodes_; }
@@ -106,10 +110,18 @@ class StackPlaces {
                        const FrameOf& frame_of) {
     if (root.node != root_) {
       known_.resize(stacks_.stack_count());
-      deep_.clear();
       ++round_;
     }
     root_ = root.node;
+    // A deep stack needs no places for the frames that it leaves out.
+    const uint32_t depth = stacks_.depth(stack);
+    const bool is_deep = tree_.Folds(depth);
+    const model::StackId inner = stack;
+    if (is_deep) {
+      while (!tree_.IsWhole(stacks_.depth(stack))) {
+        stack = stacks_.parent(stack);
+      }
+    }
     missing_.clear();
     FrameTree::Place place = root;
     for (; stack != model::kEmptyStack; stack = stacks_.parent(stack)) {
@@ -120,7 +132,9 @@ class StackPlaces {
       place = tree_.Below(place, frame_of(stacks_.leaf(missing_.back())));
       Keep(missing_.back(), place);
     }
-    return place;
+    if (!is_deep) return place;
+    place.depth = depth - 1;
+    return tree_.Below(place, frame_of(stacks_.leaf(inner)));
   }
 
  private:
@@ -130,23 +144,17 @@ class StackPlaces {
     uint32_t node = 0;
   };
 
+  // Not of the last two frames of a stack that has the most.
   bool Find(model::StackId stack, FrameTree::Place& place) const {
-    const uint32_t depth = stacks_.depth(stack);
-    if (!tree_.IsWhole(depth)) {
-      const auto it = deep_.find(Index(stack));
-      if (it != deep_.end()) place = it->second;
-      return it != deep_.end();
-    }
     const Known& known = known_[Index(stack)];
     if (known.round != round_) return false;
+    const uint32_t depth = stacks_.depth(stack);
     place = {.node = known.node, .depth = depth, .anchor = known.node};
     return true;
   }
   void Keep(model::StackId stack, const FrameTree::Place& place) {
     if (tree_.IsWhole(place.depth)) {
       known_[Index(stack)] = {round_, place.node};
-    } else {
-      deep_.emplace(Index(stack), place);
     }
   }
 
@@ -155,7 +163,6 @@ class StackPlaces {
   uint32_t root_ = FrameTree::kNoNode;
   uint32_t round_ = 0;
   std::vector<Known> known_;  // by stack
-  absl::flat_hash_map<uint32_t, FrameTree::Place> deep_;
   std::vector<model::StackId> missing_;
 };
 

@@ -210,10 +210,10 @@ absl::Status WriteFoldedFiles(const Trace& trace,
       stacks::StackRoots(trace, settings.threads);
   const Metric metric = settings.metric;
   const bool has_samples = trace.has_samples();
+  FoldedStacks sampled = files.Empty(trace);
   if (has_samples) {
-    FoldedStacks folded = files.Empty(trace);
-    FoldSamples(trace, roots, metric, folded);
-    KYMO_RETURN_IF_ERROR(files.WriteFolded(folded, kFoldedFile));
+    FoldSamples(trace, roots, metric, sampled);
+    KYMO_RETURN_IF_ERROR(files.WriteFolded(sampled, kFoldedFile));
   }
   // Speedscope's file has ranges as they were, and no waits and no memory.
   if (!settings.Writes(Format::kFolded) && !settings.Writes(Format::kPprof)) {
@@ -234,10 +234,9 @@ absl::Status WriteFoldedFiles(const Trace& trace,
   }
   // Samples and waits have no count in common.
   if (!waits.empty() && has_samples && metric == Metric::kWeight) {
-    FoldedStacks folded = files.Empty(trace);
-    FoldSamples(trace, roots, metric, folded);
-    FoldWaits(roots, waits, metric, folded);
-    KYMO_RETURN_IF_ERROR(files.WriteFolded(folded, kWallFile));
+    sampled.Restore();
+    FoldWaits(roots, waits, metric, sampled);
+    KYMO_RETURN_IF_ERROR(files.WriteFolded(sampled, kWallFile));
   }
   static constexpr std::pair<MemoryStacks, const char*> kMemoryFiles[] = {
       {MemoryStacks::kAllocated, "stacks.memory.folded"},

@@ -116,6 +116,29 @@ TEST(StacksExporterTest, WaitsHaveTheirOwnStacksAndThoseOfWallTime) {
                                "xz;main;f;[lock wait] 37\n")));
 }
 
+// What the file of samples leaves out for its size is there for the next one.
+TEST(StacksExporterTest, WallTimeHasWhatTheFileOfSamplesLeavesOut) {
+  TestTrace t = WithWaits();
+  t.AddSample(0, 10, 2, {"main", "a name that is longer than the other ones"});
+  t.AddSample(0, 20, 1, {"main", "rare"});
+  t.AddWait(
+      {.kind = model::WaitKind::kLock, .begin_ns = 300, .duration_ns = 1'000},
+      {"main", "rare"});
+  ExportOptions options;
+  options.max_bytes = 12 * 70;
+  EXPECT_THAT(Stacks(std::move(t).Build(), options),
+              ElementsAre(Pair("stacks.folded",
+                               "xz;main;[other] 3\n"
+                               "xz;main;f 20\n"),
+                          Pair("stacks.off_cpu.folded",
+                               "xz;main;[other] 87\n"
+                               "xz;main;rare;[lock wait] 1000\n"),
+                          Pair("stacks.wall.folded",
+                               "xz;main;[other] 109\n"
+                               "xz;main;rare 1\n"
+                               "xz;main;rare;[lock wait] 1000\n")));
+}
+
 TEST(StacksExporterTest, WaitsAndSamplesHaveNoCommonCount) {
   ExportOptions options;
   options.settings["stacks_metric"] = "count";

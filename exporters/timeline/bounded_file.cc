@@ -79,6 +79,7 @@ class Attempts {
                    kAny, kAny);
     }
     if (file_.compresses && !options_.gzip &&
+        file_.least_bytes <= file_.max_bytes &&
         trace.event_count() <= file_.max_bytes / file_.least_event_bytes) {
       const auto name =
           Write(trace, {.name = file_.name}, file_.max_bytes, file_.max_bytes);

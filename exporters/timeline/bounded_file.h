@@ -43,6 +43,8 @@ struct BoundedFile {
   // No event of the plain file takes fewer bytes. Spares an attempt that cannot
   // fit.
   uint64_t least_event_bytes = 40;
+  // The plain file has at least so many bytes. Spares it, too.
+  uint64_t least_bytes = 0;
 };
 
 // What WriteBounded tells the writer of the file.

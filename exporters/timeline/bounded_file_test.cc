@@ -214,6 +214,12 @@ TEST(BoundedFileTest, TheFileIsPlainUpToItsBound) {
   // An event has 40 bytes at least, so 101 of them need no attempt.
   const Written many(Trace(101), {.name = "f", .max_bytes = 4'000}, {}, text);
   EXPECT_THAT(many.attempts, ElementsAre("f.gz /1"));
+  for (const uint64_t least : {4'000, 4'001}) {
+    const Written known(Trace(1),
+                        {.name = "f", .max_bytes = 4'000, .least_bytes = least},
+                        {}, text);
+    EXPECT_EQ(known.attempts.front(), least == 4'000 ? "f /1" : "f.gz /1");
+  }
   ExportOptions options;
   options.gzip = true;
   const Written gzip(Trace(1), {.name = "f", .max_bytes = 4'000}, options,

@@ -17,20 +17,21 @@ class Builder {
 
   void Add(const model::StackSample& sample) {
     const TimeNs time_ns = sample.time_ns;
-    ReadFrames(sample.stack);
+    const size_t same = ReadPath(sample.stack);
     size_t shared = 0;
     if (time_ns - last_ns_ <= period_ns_ + period_ns_ / 2) {
-      while (shared < open_.size() && shared < frames_.size() &&
-             IsSame(slices_[open_[shared]].frame, frames_[shared])) {
+      shared = same;  // these are open
+      while (shared < open_.size() && shared < path_.size() &&
+             IsSame(slices_[open_[shared]].frame, FrameAt(shared))) {
         ++shared;
       }
     }
     Close(shared, time_ns);
-    for (size_t depth = shared; depth < frames_.size(); ++depth) {
+    for (size_t depth = shared; depth < path_.size(); ++depth) {
       open_.push_back(slices_.size());
       slices_.push_back({.start_ns = time_ns,
-                         .frame = frames_[depth],
-                         .is_leaf = depth + 1 == frames_.size()});
+                         .frame = FrameAt(depth),
+                         .is_leaf = depth + 1 == path_.size()});
     }
     last_ns_ = time_ns;
   }
@@ -45,15 +46,20 @@ class Builder {
   }
 
  private:
-  // The frames of `stack`, outermost first, into frames_.
-  void ReadFrames(StackId stack) {
+  // Reads `stack` into path_. Returns how many of the outermost frames are
+  // those of the stack before it.
+  size_t ReadPath(StackId stack) {
     while (stacks_depth(stack) > kMaxFlameDepth) stack = stacks_.parent(stack);
-    frames_.resize(stacks_depth(stack));
-    for (size_t depth = frames_.size(); depth-- > 0;) {
-      frames_[depth] = stacks_.leaf(stack);
+    path_.resize(stacks_depth(stack), model::kEmptyStack);
+    size_t depth = path_.size();
+    for (; depth > 0 && path_[depth - 1] != stack; --depth) {
+      path_[depth - 1] = stack;
       stack = stacks_.parent(stack);
     }
+    return depth;
   }
+
+  FrameId FrameAt(size_t depth) const { return stacks_.leaf(path_[depth]); }
 
   uint32_t stacks_depth(StackId stack) const {
     return stack == model::kEmptyStack ? 0 : stacks_.depth(stack);
@@ -78,8 +84,8 @@ class Builder {
   const StackTable& stacks_;
   const DurationNs period_ns_;
   std::vector<FlameSlice> slices_;
-  std::vector<size_t> open_;  // into slices_, outermost first
-  std::vector<FrameId> frames_;
+  std::vector<size_t> open_;   // into slices_, outermost first
+  std::vector<StackId> path_;  // down to each frame of the last sample
   TimeNs last_ns_ = 0;
 };
 

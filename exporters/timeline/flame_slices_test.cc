@@ -42,6 +42,27 @@ TEST(FlameSlicesTest, ReplaysTheExample) {
                                                 "g* 100-200", "f* 300-400"));
 }
 
+// However much of a stack was looked at for the sample before.
+TEST(FlameSlicesTest, StacksMayShrinkAndComeBack) {
+  TestTrace t;
+  t.AddThread(1, 1, "main");
+  t.AddSample(0, 0, 1, {"main", "f", "g", "h"});
+  t.AddSample(0, 100, 1, {"main", "f"});
+  t.AddSample(0, 200, 1, {"main", "f", "g", "h"});
+  t.AddSample(0, 300, 1, {"main", "f", "x", "h"});
+  t.AddSample(0, 400, 1, {"other", "f"});
+  t.AddSample(0, 500, 1, {});
+  t.AddSample(0, 600, 1, {"main", "f", "x", "h"});
+  t.AddSample(0, 700, 1, {"main", "f", "x"});
+  t.AddSample(0, 800, 1, {"main", "f", "x", "h"});
+  EXPECT_THAT(
+      Slices(std::move(t)),
+      ElementsAre("main 0-400", "f 0-400", "g 0-100", "h* 0-100", "g 200-300",
+                  "h* 200-300", "x 300-400", "h* 300-400", "other 400-500",
+                  "f* 400-500", "main 600-900", "f 600-900", "x 600-900",
+                  "h* 600-700", "h* 800-900"));
+}
+
 TEST(FlameSlicesTest, GapsEndEverything) {
   TestTrace t;
   t.AddThread(1, 1, "main");
