@@ -82,6 +82,9 @@ struct TimedOperations::State {
     bool failed = false;        // its end could not be recorded
   };
 
+  explicit State(std::shared_ptr<const DeviceEvents> device_events)
+      : events(std::move(device_events)) {}
+
   // A forked child neither has the session nor may wait for `lock`, which a
   // thread of its parent may have held.
   bool IsOurs() const { return forks.load(std::memory_order_relaxed) == fork; }

@@ -273,12 +273,12 @@ void NameResource(record::ResourceKind kind, uint64_t handle,
 
 // The functions of the CUDA modules differ only in what they name.
 template <typename Thing, typename Char, record::ResourceKind kKind,
-          FunctionPointer* kTable, unsigned kFunction>
+          auto kTable, unsigned kFunction>
 void NameCuda(Thing thing, const Char* name) noexcept {
   WithText(name, [thing](std::string_view text) {
     NameResource(kKind, (uint64_t)thing, &default_domain, text);
   });
-  if (has_next_tool) TellNext(kTable[kFunction], thing, name);
+  if (has_next_tool) TellNext((next_tool.*kTable)[kFunction], thing, name);
 }
 
 record::ResourceKind KindOf(int32_t type) noexcept {
@@ -403,8 +403,7 @@ void AttachCore2(ModuleTable core2) noexcept {
 }
 
 // Sets the A and the W function for one kind of thing.
-template <typename Thing, record::ResourceKind kKind, FunctionPointer* kTable,
-          unsigned kA>
+template <typename Thing, record::ResourceKind kKind, auto kTable, unsigned kA>
 void SetPair(ModuleTable& module) noexcept {
   module.Set(kA, NameCuda<Thing, char, kKind, kTable, kA>);
   module.Set(kA + 1, NameCuda<Thing, wchar_t, kKind, kTable, kA + 1>);
@@ -412,11 +411,11 @@ void SetPair(ModuleTable& module) noexcept {
 
 void AttachCuda(ModuleTable cuda, ModuleTable runtime) noexcept {
   using Kind = record::ResourceKind;
-  SetPair<int, Kind::kDevice, next_tool.cuda, kNameCuDeviceA>(cuda);
-  SetPair<void*, Kind::kContext, next_tool.cuda, kNameCuContextA>(cuda);
-  SetPair<void*, Kind::kStream, next_tool.cuda, kNameCuStreamA>(cuda);
-  SetPair<void*, Kind::kEvent, next_tool.cuda, kNameCuEventA>(cuda);
-  constexpr FunctionPointer* kRuntime = next_tool.cuda_runtime;
+  SetPair<int, Kind::kDevice, &NextTool::cuda, kNameCuDeviceA>(cuda);
+  SetPair<void*, Kind::kContext, &NextTool::cuda, kNameCuContextA>(cuda);
+  SetPair<void*, Kind::kStream, &NextTool::cuda, kNameCuStreamA>(cuda);
+  SetPair<void*, Kind::kEvent, &NextTool::cuda, kNameCuEventA>(cuda);
+  constexpr auto kRuntime = &NextTool::cuda_runtime;
   SetPair<int, Kind::kDevice, kRuntime, kNameCudaDeviceA>(runtime);
   SetPair<void*, Kind::kStream, kRuntime, kNameCudaStreamA>(runtime);
   SetPair<void*, Kind::kEvent, kRuntime, kNameCudaEventA>(runtime);
