@@ -12,7 +12,7 @@ constexpr size_t kOftenSamples = kWindowSamples * 15 / 100;
 
 bool IsSwitch(uint64_t address) {
   const auto symbols = symbolize::KernelSymbols::OfThisMachine(address);
-  const symbolize::KernelSymbol* const symbol = symbols.Find(address);
+  const symbolize::KernelSymbol* const symbol = symbols->Find(address);
   // The compiler may add a suffix to the function's name.
   return symbol != nullptr && symbol->name.starts_with("finish_task_switch");
 }

@@ -22,6 +22,7 @@
 #include "exporters/timeline/ordered_output.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/model/stack_table.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/plugin/settings.h"
 #include "profiler/text/json_text.h"
@@ -162,6 +163,43 @@ bool HasWaits(const Trace& trace) {
          !trace.thread_states()->waits.empty();
 }
 
+// The samples of the thread that the first one is of.
+std::span<const StackSample> OfFirstThread(
+    std::span<const StackSample> samples) {
+  const auto end = std::find_if(samples.begin(), samples.end(),
+                                [&](const StackSample& sample) {
+                                  return sample.track != samples.front().track;
+                                });
+  return {samples.begin(), end};
+}
+
+// Bytes that flame charts take at least. It does not count far beyond `enough`,
+// and makes no slices where they cannot be so many.
+uint64_t LeastFlameBytes(const Trace& trace, uint64_t enough) {
+  constexpr uint64_t kLeastSliceBytes = 64;
+  constexpr size_t kPartSamples = 256;
+  const model::StackTable& stacks = trace.stacks();
+  const auto frames_of = [&](const StackSample& sample) {
+    return std::min(stacks.depth(sample.stack), timeline::kMaxFlameDepth);
+  };
+  uint64_t frames = 0;
+  for (const StackSample& sample : trace.samples()) frames += frames_of(sample);
+  if (frames * kLeastSliceBytes <= enough) return 0;
+  uint64_t slices = 0;
+  std::span<const StackSample> rest = trace.samples();
+  while (!rest.empty() && slices * kLeastSliceBytes <= enough) {
+    std::span<const StackSample> part = OfFirstThread(rest);
+    part = part.first(std::min(part.size(), kPartSamples));
+    rest = rest.subspan(part.size());
+    const size_t made =
+        timeline::MakeFlameSlices(stacks, part, timeline::SlicePeriodNs(trace))
+            .size();
+    // Those of the first sample may have begun in the part before it.
+    slices += made - std::min<size_t>(made, frames_of(part.front()));
+  }
+  return slices * kLeastSliceBytes;
+}
+
 // Flame charts, one thread after the other.
 absl::Status WriteSamples(const Trace& trace, const Rows& rows,
                           const EventText& text, OrderedOutput& output,
@@ -169,11 +207,7 @@ absl::Status WriteSamples(const Trace& trace, const Rows& rows,
   const DurationNs period_ns = timeline::SlicePeriodNs(trace);
   std::span<const StackSample> rest = trace.samples();
   while (!rest.empty()) {
-    const auto end =
-        std::find_if(rest.begin(), rest.end(), [&](const StackSample& sample) {
-          return sample.track != rest.front().track;
-        });
-    const std::span<const StackSample> samples(rest.begin(), end);
+    const std::span<const StackSample> samples = OfFirstThread(rest);
     rest = rest.subspan(samples.size());
     const chrome::Row& row = rows.flames[samples.front().track];
     std::vector<FlameSlice> slices =
@@ -183,9 +217,8 @@ absl::Status WriteSamples(const Trace& trace, const Rows& rows,
     });
     KYMO_RETURN_IF_ERROR(output.Run(
         slices.size(), [&](size_t begin, size_t stop, std::string& out) {
-          for (size_t i = begin; i < stop; ++i) {
-            text.AppendSlice(out, row, slices[i]);
-          }
+          text.AppendSlices(out, row,
+                            std::span(slices).subspan(begin, stop - begin));
         }));
   }
   return absl::OkStatus();
@@ -297,7 +330,10 @@ class ChromeExporter final : public TraceExporter {
             {.name = "trace.json",
              .max_bytes = options.max_bytes,
              .obeys_fold = !trace.samples().empty() ||
-                           !chrome::HeapFits(trace, 0) || HasWaits(trace)},
+                           !chrome::HeapFits(trace, 0) || HasWaits(trace),
+             .least_bytes = options.max_bytes == 0 || options.gzip
+                                ? 0
+                                : LeastFlameBytes(trace, options.max_bytes)},
             trace, options, out,
             [&](const Trace& shown, const FileForm& form, ByteSink& sink) {
               return WriteTrace(shown, form, options, settings.memory_events,

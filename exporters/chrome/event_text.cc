@@ -161,38 +161,54 @@ void EventText::AppendFlowEndAt(std::string& out, EventIndex event, TimeNs time,
                   ToAbsl(name), is_start ? "\"},\n" : "\",\"bp\":\"e\"},\n");
 }
 
-void EventText::AppendSlice(std::string& out, const Row& row,
-                            const timeline::FlameSlice& slice) const {
-  const model::Frame& frame = trace_.stacks().frame(slice.frame);
-  out += range_heads_[static_cast<size_t>(ActivityType::kCpuSample)];
-  if (frame.function == model::kEmptyName) {
-    out += "\"[unknown]\"";
-  } else {
-    names_.Append(out, frame.function);
-  }
-  out += row.ids;
-  json::AppendMicroseconds(out, Relative(slice.start_ns));
-  out += ",\"dur\":";
-  json::AppendMicroseconds(out, slice.end_ns - slice.start_ns);
-  if (slice.is_leaf) {
-    std::string_view separator = ",\"args\":{";
-    if (frame.file != model::kEmptyName) {
-      std::string place(trace_.Name(frame.file));
-      if (frame.line != 0) absl::StrAppend(&place, ":", frame.line);
-      out += separator;
-      out += "\"file\":";
-      json::AppendJsonString(out, place);
-      separator = ",";
+void EventText::AppendSlices(
+    std::string& out, const Row& row,
+    std::span<const timeline::FlameSlice> slices) const {
+  const std::string& head =
+      range_heads_[static_cast<size_t>(ActivityType::kCpuSample)];
+  // Slices that begin together often end together, too.
+  std::string times;
+  TimeNs start_ns = 0;
+  TimeNs end_ns = 0;
+  std::string scratch;
+  for (const timeline::FlameSlice& slice : slices) {
+    if (times.empty() || slice.start_ns != start_ns || slice.end_ns != end_ns) {
+      start_ns = slice.start_ns;
+      end_ns = slice.end_ns;
+      times = row.ids;
+      json::AppendMicroseconds(times, Relative(start_ns));
+      times += ",\"dur\":";
+      json::AppendMicroseconds(times, end_ns - start_ns);
     }
-    if (frame.module != model::kEmptyName) {
-      out += separator;
-      out += "\"module\":";
-      names_.Append(out, frame.module);
-      separator = ",";
-    }
-    if (separator == ",") out += '}';
+    const model::Frame& frame = trace_.stacks().frame(slice.frame);
+    out += head;
+    out += frame.function == model::kEmptyName
+               ? std::string_view("\"[unknown]\"")
+               : names_.Get(frame.function, scratch);
+    out += times;
+    if (slice.is_leaf) AppendArgsOfLeaf(out, frame);
+    out += "},\n";
   }
-  out += "},\n";
+}
+
+void EventText::AppendArgsOfLeaf(std::string& out,
+                                 const model::Frame& frame) const {
+  std::string_view separator = ",\"args\":{";
+  if (frame.file != model::kEmptyName) {
+    std::string place(trace_.Name(frame.file));
+    if (frame.line != 0) absl::StrAppend(&place, ":", frame.line);
+    out += separator;
+    out += "\"file\":";
+    json::AppendJsonString(out, place);
+    separator = ",";
+  }
+  if (frame.module != model::kEmptyName) {
+    out += separator;
+    out += "\"module\":";
+    names_.Append(out, frame.module);
+    separator = ",";
+  }
+  if (separator == ",") out += '}';
 }
 
 void EventText::FindSharedCounters() {

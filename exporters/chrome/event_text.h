@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,9 +38,9 @@ class EventText {
   // to the work that it launched, and mpi from where a message was sent to
   // where it was complete.
   void AppendEvent(std::string& out, model::EventIndex event) const;
-  // A slice of a thread's flame chart.
-  void AppendSlice(std::string& out, const Row& row,
-                   const timeline::FlameSlice& slice) const;
+  // Slices of a thread's flame chart.
+  void AppendSlices(std::string& out, const Row& row,
+                    std::span<const timeline::FlameSlice> slices) const;
   void AppendCounter(std::string& out, size_t counter) const;
 
   // Process and thread names and their order.
@@ -67,6 +68,7 @@ class EventText {
                      std::string_view name, uint64_t id, bool is_start) const;
   void AppendFlowEndAt(std::string& out, model::EventIndex event, TimeNs time,
                        std::string_view name, uint64_t id, bool is_start) const;
+  void AppendArgsOfLeaf(std::string& out, const model::Frame& frame) const;
   void AppendMetadata(std::string& out, std::string_view name,
                       std::string_view ids, std::string_view key,
                       std::string_view json_value) const;

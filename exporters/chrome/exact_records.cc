@@ -1,6 +1,7 @@
 #include "exporters/chrome/exact_records.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <initializer_list>
 #include <string>
@@ -23,6 +24,7 @@ using model::StackId;
 using model::StackTable;
 
 constexpr size_t kMemberBytes = size_t{1} << 20;
+constexpr size_t kMostNumbers = 16;
 constexpr uint32_t kNone = ~uint32_t{0};
 
 // Cuts the lists into members.
@@ -50,15 +52,19 @@ class Members {
     text_ += element;
     return text_.size() < kMemberBytes ? absl::OkStatus() : Finish();
   }
+  // REQUIRES: at most kMostNumbers.
   absl::Status Add(std::string_view list,
                    std::initializer_list<uint64_t> numbers) {
-    element_ = "[";
+    char element[2 + kMostNumbers * (json::kMaxNumberLength + 1)];
+    char* end = element;
     for (const uint64_t number : numbers) {
-      if (element_.size() > 1) element_ += ',';
-      json::AppendUint(element_, number);
+      *end = end == element ? '[' : ',';
+      ++end;
+      end = std::to_chars(end, end + json::kMaxNumberLength, number).ptr;
     }
-    element_ += ']';
-    return Add(list, element_);
+    *end++ = ']';
+    return Add(list,
+               std::string_view(element, static_cast<size_t>(end - element)));
   }
 
   absl::Status Finish() {
@@ -82,7 +88,6 @@ class Members {
   ByteSink& sink_;
   std::string text_;  // of the member that is being made
   std::string_view list_;
-  std::string element_;
   int count_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <mutex>
 #include <optional>
 #include <system_error>
 
@@ -72,11 +73,14 @@ KernelSymbols::KernelSymbols(std::string text)
                    });
 }
 
-KernelSymbols KernelSymbols::OfThisMachine(uint64_t last_address) {
+namespace {
+
+// This machine's list, at least as far as `last_address`.
+std::string ReadList(uint64_t last_address) {
   std::string text;
   const int fd =
       AboveStandardStreams(open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
-  if (fd < 0) return KernelSymbols(text);
+  if (fd < 0) return text;
   std::vector<char> buffer(1 << 16);
   ssize_t size;
   while ((size = read(fd, buffer.data(), buffer.size())) > 0 ||
@@ -86,7 +90,29 @@ KernelSymbols KernelSymbols::OfThisMachine(uint64_t last_address) {
     if (LastAddress(text) > last_address) break;
   }
   close(fd);
-  return KernelSymbols(std::move(text));
+  return text;
+}
+
+}  // namespace
+
+std::shared_ptr<const KernelSymbols> KernelSymbols::OfThisMachine(
+    uint64_t last_address) {
+  struct Known {
+    std::mutex mutex;
+    std::weak_ptr<const KernelSymbols> symbols;
+  };
+  static auto& known = *new Known;
+  const std::lock_guard lock(known.mutex);
+  std::shared_ptr<const KernelSymbols> symbols = known.symbols.lock();
+  if (symbols == nullptr || !symbols->Reaches(last_address)) {
+    symbols = std::make_shared<const KernelSymbols>(ReadList(last_address));
+    known.symbols = symbols;
+  }
+  return symbols;
+}
+
+bool KernelSymbols::Reaches(uint64_t address) const {
+  return !symbols_.empty() && address < symbols_.back().address;
 }
 
 const KernelSymbol* KernelSymbols::Find(uint64_t address) const {

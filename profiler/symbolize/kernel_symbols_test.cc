@@ -57,13 +57,23 @@ TEST(KernelSymbolsTest, ReadsAsMuchOfTheListAsIsNeeded) {
        {uint64_t{0xffffffff81000000}, uint64_t{0xffffffff81100000},
         uint64_t{0xffffffff82000000}}) {
     const KernelSymbol* const expected = all.Find(address);
-    const KernelSymbols part = KernelSymbols::OfThisMachine(address);
-    const KernelSymbol* const found = part.Find(address);
+    const auto part = KernelSymbols::OfThisMachine(address);
+    const KernelSymbol* const found = part->Find(address);
     ASSERT_EQ(found == nullptr, expected == nullptr);
     if (found != nullptr) {
       EXPECT_EQ(found->address, expected->address);
     }
   }
+}
+
+// Where the kernel hides its addresses, nothing reaches anywhere.
+TEST(KernelSymbolsTest, WhatSomebodyHoldsIsNotReadAgain) {
+  const auto held = KernelSymbols::OfThisMachine(0xffffffff81100000);
+  if (held->Find(0xffffffff81100000) == nullptr) GTEST_SKIP() << "hidden";
+  EXPECT_EQ(KernelSymbols::OfThisMachine(0xffffffff81000000), held);
+  const auto further = KernelSymbols::OfThisMachine(0xffffffff82000000);
+  EXPECT_NE(further, held);
+  EXPECT_EQ(KernelSymbols::OfThisMachine(0xffffffff81100000), further);
 }
 
 TEST(KernelSymbolsTest, HiddenAddressesNameNothing) {

@@ -84,7 +84,8 @@ int64_t RestartedCall(std::string_view function) {
 KernelCalls::KernelCalls()
     : KernelCalls(symbolize::KernelSymbols::OfThisMachine(~uint64_t{0})) {}
 
-KernelCalls::KernelCalls(symbolize::KernelSymbols symbols)
+KernelCalls::KernelCalls(
+    std::shared_ptr<const symbolize::KernelSymbols> symbols)
     : symbols_(std::move(symbols)) {}
 
 KernelCall KernelCalls::Find(std::span<const uint64_t> frames) {
@@ -93,7 +94,7 @@ KernelCall KernelCalls::Find(std::span<const uint64_t> frames) {
     const uint64_t address = frame - 1;
     const auto [at, is_new] = known_.try_emplace(address);
     if (is_new) {
-      const symbolize::KernelSymbol* const symbol = symbols_.Find(address);
+      const symbolize::KernelSymbol* const symbol = symbols_->Find(address);
       if (symbol != nullptr) at->second = CallOfFunction(symbol->name);
     }
     if (at->second) return *at->second;

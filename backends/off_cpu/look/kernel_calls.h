@@ -10,6 +10,7 @@
 #define KYMO_BACKENDS_OFF_CPU_LOOK_KERNEL_CALLS_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -40,14 +41,14 @@ int64_t RestartedCall(std::string_view function);
 class KernelCalls {
  public:
   KernelCalls();
-  explicit KernelCalls(symbolize::KernelSymbols symbols);
+  explicit KernelCalls(std::shared_ptr<const symbolize::KernelSymbols> symbols);
 
   // The innermost frame that says anything counts. `frames`: leaf first, return
   // addresses but for the first.
   KernelCall Find(std::span<const uint64_t> frames);
 
  private:
-  const symbolize::KernelSymbols symbols_;
+  const std::shared_ptr<const symbolize::KernelSymbols> symbols_;
   // By address; few code places ever switch threads.
   absl::flat_hash_map<uint64_t, std::optional<KernelCall>> known_;
 };

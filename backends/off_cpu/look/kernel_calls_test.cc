@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
 #include "backends/off_cpu/look/blocked_call.h"
@@ -12,14 +13,14 @@ namespace {
 
 class KernelCallsTest : public ::testing::Test {
  protected:
-  KernelCalls calls_{
-      symbolize::KernelSymbols("ffffffff81000000 t __schedule\n"
-                               "ffffffff81000100 T schedule\n"
-                               "ffffffff81000200 T __x64_sys_read\n"
-                               "ffffffff81000300 t asm_exc_page_fault\n"
-                               "ffffffff81000400 t do_signal_stop\n"
-                               "ffffffff81000500 T __x64_sys_getpid\n"
-                               "ffffffff81000600 T do_syscall_64\n")};
+  KernelCalls calls_{std::make_shared<const symbolize::KernelSymbols>(
+      "ffffffff81000000 t __schedule\n"
+      "ffffffff81000100 T schedule\n"
+      "ffffffff81000200 T __x64_sys_read\n"
+      "ffffffff81000300 t asm_exc_page_fault\n"
+      "ffffffff81000400 t do_signal_stop\n"
+      "ffffffff81000500 T __x64_sys_getpid\n"
+      "ffffffff81000600 T do_syscall_64\n")};
 };
 
 TEST_F(KernelCallsTest, TheInnermostFunctionThatTellsCounts) {

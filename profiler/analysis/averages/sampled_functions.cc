@@ -22,31 +22,29 @@ using model::Trace;
 
 // The weight and number of a stack's samples.
 struct Weight {
+  StackId stack{};
   DurationNs ns = 0;
   int64_t count = 0;
 };
 
-std::vector<Weight> LeafWeights(const Trace& trace,
-                                std::optional<model::TrackIndex> track) {
-  std::vector<Weight> weights(trace.stacks().stack_count());
+// Of the stacks that have samples, in the order of ids.
+std::vector<Weight> StackWeights(const Trace& trace,
+                                 std::optional<model::TrackIndex> track) {
+  std::vector<Weight> weights;
+  std::vector<uint32_t> places(trace.stacks().stack_count());  // 1 + place
   ForEachSampleWeight(trace, [&](const model::SampleSum& sum) {
     if (track.has_value() && sum.track != *track) return;
-    Weight& weight = weights[Index(sum.stack)];
+    uint32_t& place = places[Index(sum.stack)];
+    if (place == 0) {
+      weights.push_back({.stack = sum.stack});
+      place = static_cast<uint32_t>(weights.size());
+    }
+    Weight& weight = weights[place - 1];
     weight.ns += sum.weight_ns;
     weight.count += static_cast<int64_t>(sum.count);
   });
-  return weights;
-}
-
-// Weights of whole subtrees. Parents have smaller ids than children.
-std::vector<Weight> SubtreeWeights(const StackTable& stacks,
-                                   const std::vector<Weight>& leaves) {
-  std::vector<Weight> weights = leaves;
-  for (size_t i = weights.size(); i-- > 1;) {
-    Weight& above = weights[Index(stacks.parent(StackId(i)))];
-    above.ns += weights[i].ns;
-    above.count += weights[i].count;
-  }
+  std::sort(weights.begin(), weights.end(),
+            [](const Weight& a, const Weight& b) { return a.stack < b.stack; });
   return weights;
 }
 
@@ -79,61 +77,87 @@ class Functions {
   std::unordered_map<uint64_t, uint32_t> ids_;
 };
 
-// The stacks in depth-first order, and for each the end of its subtree.
-struct DepthFirst {
-  explicit DepthFirst(const StackTable& stacks)
-      : size(stacks.stack_count(), 1), order(stacks.stack_count()) {
-    const size_t n = size.size();
-    for (size_t i = n; i-- > 1;) size[Parent(stacks, i)] += size[i];
-    // A stack's place comes right after the subtrees of its earlier siblings.
-    std::vector<uint32_t> place(n, 0);
-    std::vector<uint32_t> next(n, 1);
-    for (size_t i = 1; i < n; ++i) {
-      const uint32_t parent = Parent(stacks, i);
-      place[i] = place[parent] + next[parent];
-      next[parent] += size[i];
+// Adds each stack's weight to its functions, once to each. It goes from stack
+// to stack, and looks only at frames that differ: a function gets what was
+// added up while it was on the stack. Stacks with much in common mostly have
+// ids near each other.
+class StackTotals {
+ public:
+  StackTotals(const StackTable& stacks, Functions& functions)
+      : stacks_(stacks),
+        functions_(functions),
+        open_(functions.list().size()) {}
+
+  void Add(const Weight& weight) {
+    added_.clear();
+    StackId at = weight.stack;
+    while (at != model::kEmptyStack && !IsOpen(at)) {
+      added_.push_back(at);
+      at = stacks_.parent(at);
     }
-    for (size_t i = 0; i < n; ++i) order[place[i]] = static_cast<uint32_t>(i);
+    LeaveAllBelow(stacks_.depth(at));
+    for (; !added_.empty(); added_.pop_back()) Enter(added_.back());
+    sum_.ns += weight.ns;
+    sum_.count += weight.count;
   }
 
-  static uint32_t Parent(const StackTable& stacks, size_t i) {
-    return Index(stacks.parent(StackId(i)));
+  void Finish() { LeaveAllBelow(0); }
+
+ private:
+  // A function while it is on the stack.
+  struct Open {
+    uint32_t frames = 0;  // that are its own
+    Weight before;
+  };
+
+  bool IsOpen(StackId stack) const {
+    const uint32_t depth = stacks_.depth(stack);
+    return depth <= path_.size() && path_[depth - 1] == stack;
+  }
+  void Enter(StackId stack) {
+    path_.push_back(stack);
+    Open& open = open_[functions_.of(stacks_.leaf(stack))];
+    if (open.frames++ == 0) open.before = sum_;
+  }
+  void LeaveAllBelow(uint32_t depth) {
+    for (; path_.size() > depth; path_.pop_back()) {
+      const uint32_t f = functions_.of(stacks_.leaf(path_.back()));
+      Open& open = open_[f];
+      if (--open.frames != 0) continue;
+      SampledFunction& function = functions_.list()[f];
+      function.cpu_time_ns += sum_.ns - open.before.ns;
+      function.sample_count += sum_.count - open.before.count;
+    }
   }
 
-  std::vector<uint32_t> size;   // of the subtree, by stack
-  std::vector<uint32_t> order;  // stacks by place
+  const StackTable& stacks_;
+  Functions& functions_;
+  std::vector<Open> open_;      // by function
+  std::vector<StackId> path_;   // down to each frame of the last stack
+  std::vector<StackId> added_;  // innermost first
+  Weight sum_;
 };
 
-// Adds each subtree's weight to its function. If the function is also further
-// out in the same stack, that frame has counted the weight already.
 void AddTotals(const StackTable& stacks, const std::vector<Weight>& weights,
                Functions& functions) {
-  const DepthFirst tree(stacks);
-  // Places below `busy_until[f]` are inside of a subtree whose root is f.
-  std::vector<uint32_t> busy_until(functions.list().size(), 0);
-  for (uint32_t place = 1; place < tree.order.size(); ++place) {
-    const uint32_t stack = tree.order[place];
-    const uint32_t f = functions.of(stacks.leaf(StackId(stack)));
-    if (place < busy_until[f]) continue;
-    busy_until[f] = place + tree.size[stack];
-    functions.list()[f].cpu_time_ns += weights[stack].ns;
-    functions.list()[f].sample_count += weights[stack].count;
-  }
+  StackTotals totals(stacks, functions);
+  for (const Weight& weight : weights) totals.Add(weight);
+  totals.Finish();
 }
 
-void AddSelf(const StackTable& stacks, const std::vector<Weight>& leaves,
+void AddSelf(const StackTable& stacks, const std::vector<Weight>& weights,
              Functions& functions) {
-  for (size_t i = 1; i < leaves.size(); ++i) {
+  for (const Weight& weight : weights) {
+    const bool is_empty = weight.stack == model::kEmptyStack;
     SampledFunction& function =
-        functions.list()[functions.of(stacks.leaf(StackId(i)))];
-    function.self_cpu_time_ns += leaves[i].ns;
-    function.self_sample_count += leaves[i].count;
+        functions
+            .list()[is_empty ? 0 : functions.of(stacks.leaf(weight.stack))];
+    function.self_cpu_time_ns += weight.ns;
+    function.self_sample_count += weight.count;
+    if (!is_empty) continue;
+    function.cpu_time_ns += weight.ns;
+    function.sample_count += weight.count;
   }
-  SampledFunction& none = functions.list()[0];
-  none.self_cpu_time_ns += leaves[0].ns;
-  none.cpu_time_ns += leaves[0].ns;
-  none.self_sample_count += leaves[0].count;
-  none.sample_count += leaves[0].count;
 }
 
 }  // namespace
@@ -141,10 +165,10 @@ void AddSelf(const StackTable& stacks, const std::vector<Weight>& leaves,
 std::vector<SampledFunction> SampledFunctions(
     const Trace& trace, std::optional<model::TrackIndex> track) {
   const StackTable& stacks = trace.stacks();
-  const std::vector<Weight> leaves = LeafWeights(trace, track);
+  const std::vector<Weight> weights = StackWeights(trace, track);
   Functions functions(stacks);
-  AddTotals(stacks, SubtreeWeights(stacks, leaves), functions);
-  AddSelf(stacks, leaves, functions);
+  AddTotals(stacks, weights, functions);
+  AddSelf(stacks, weights, functions);
 
   std::vector<SampledFunction> list = std::move(functions.list());
   std::erase_if(list, [](const SampledFunction& function) {

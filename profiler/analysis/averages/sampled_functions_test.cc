@@ -1,5 +1,8 @@
 #include "profiler/analysis/averages/sampled_functions.h"
 
+#include <map>
+#include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +50,46 @@ TEST(SampledFunctionsTest, RecursionCountsOncePerSample) {
   t.AddSample(main, 30, 1, {"g", "f"});
   EXPECT_THAT(Rows(std::move(t).Build()),
               ElementsAre("f 2/3 2/3", "h 1/1 1/1", "g 0/3 0/3"));
+}
+
+// Stacks come in any order, and parts of a stack have samples of their own.
+TEST(SampledFunctionsTest, TotalsAreThoseOfStackByStack) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  std::minstd_rand random(7);
+  struct Sum {
+    int64_t self_ns = 0, ns = 0, self_count = 0, count = 0;
+  };
+  std::map<std::string, Sum> sums;
+  for (int i = 0; i < 300; ++i) {
+    model::StackId stack = model::kEmptyStack;
+    std::string leaf;
+    std::set<std::string> names;
+    for (size_t depth = random() % 9; depth > 0; --depth) {
+      leaf = std::string(1, static_cast<char>('a' + random() % 3));
+      names.insert(leaf);
+      stack = t.data().stacks.Push(
+          stack, t.data().stacks.AddFrame({.function = t.Intern(leaf)}));
+    }
+    if (names.empty()) names = {""};
+    const auto ns = static_cast<DurationNs>(1 + random() % 50);
+    t.data().samples.push_back({main, stack, i, ns});
+    sums[leaf].self_ns += ns;
+    ++sums[leaf].self_count;
+    for (const std::string& name : names) {
+      sums[name].ns += ns;
+      ++sums[name].count;
+    }
+  }
+  std::vector<std::string> expected;
+  for (const auto& [name, sum] : sums) {
+    expected.push_back(name + " " + std::to_string(sum.self_ns) + "/" +
+                       std::to_string(sum.ns) + " " +
+                       std::to_string(sum.self_count) + "/" +
+                       std::to_string(sum.count));
+  }
+  EXPECT_THAT(Rows(std::move(t).Build()),
+              ::testing::UnorderedElementsAreArray(expected));
 }
 
 TEST(SampledFunctionsTest, ModulesTellFunctionsApart) {

@@ -48,9 +48,8 @@ bool AddSampledFaults(const FindingRun& run, std::vector<Finding>& findings) {
   DurationNs all_ns = 0;
   ForEachSampleWeight(
       trace, [&](const model::SampleSum& sum) { all_ns += sum.weight_ns; });
-  const std::vector<SampledFunction> functions = SampledFunctions(trace);
   const SampledFunction* most = nullptr;
-  for (const SampledFunction& function : functions) {
+  for (const SampledFunction& function : run.Functions()) {
     if (!HandlesFaults(trace.Name(function.name))) continue;
     if (most == nullptr || function.cpu_time_ns > most->cpu_time_ns) {
       most = &function;

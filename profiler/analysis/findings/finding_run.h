@@ -4,14 +4,17 @@
 //   if (!run.Matters(self_ns)) return;
 //   findings.push_back(run.OfTime(FindingKind::kHotFunction, self_ns));
 //
-// Threads: constant once made.
+// Threads: one at a time, since Functions() remembers.
 #ifndef KYMO_PROFILER_ANALYSIS_FINDINGS_FINDING_RUN_H_
 #define KYMO_PROFILER_ANALYSIS_FINDINGS_FINDING_RUN_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "profiler/analysis/averages/sampled_functions.h"
 #include "profiler/analysis/findings/finding.h"
 #include "profiler/base/time.h"
 #include "profiler/model/sample_weights.h"
@@ -46,6 +49,12 @@ struct FindingRun {
            kLeastSamples;
   }
 
+  // Made for the first who asks.
+  const std::vector<SampledFunction>& Functions() const {
+    if (!functions_) functions_ = SampledFunctions(trace);
+    return *functions_;
+  }
+
   // A finding with the time and its share.
   Finding OfTime(FindingKind kind, DurationNs ns) const {
     Finding finding;
@@ -69,6 +78,9 @@ struct FindingRun {
 
   const model::Trace& trace;
   const DurationNs wall_ns;  // of the recording's window; never negative
+
+ private:
+  mutable std::optional<std::vector<SampledFunction>> functions_;
 };
 
 }  // namespace kymo::analysis

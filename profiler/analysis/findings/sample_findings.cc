@@ -107,7 +107,7 @@ void AddSampleFindings(const FindingRun& run, std::vector<Finding>& findings) {
   });
   WaitPlaces places(trace);
   // By self time: the first ones are the hot ones.
-  for (const SampledFunction& function : SampledFunctions(trace)) {
+  for (const SampledFunction& function : run.Functions()) {
     const DurationNs self_ns = function.self_cpu_time_ns;
     if (self_ns < sampled_ns / kHotPart || !run.Matters(self_ns)) break;
     if (function.name == model::kEmptyName) continue;  // no stack
