@@ -307,7 +307,9 @@ class DoorTest(ProfileTestCase):
         """The numbers of those that were recorded: not one is missing."""
         self.assertEqual(result.status, 0, result.stderr)
         # It may be within one when the recording ends.
-        self.assertLessEqual(set(result.losses), {"ranges_open_at_end"})
+        # Nor has every system names for all of its libraries' functions.
+        self.assertLessEqual(set(result.losses),
+                             {"ranges_open_at_end", "frames_unresolved"})
         numbers = sorted(
             int(event["args"]["number"]) for event in result.slices()
             if event["name"] == "request")

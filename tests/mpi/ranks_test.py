@@ -17,6 +17,8 @@ HEAT = pathlib.Path("examples/heat/heat.cc").absolute()
 ENVIRONMENT = dict(
     os.environ,
     PATH="/usr/bin:/bin:/usr/sbin:/sbin",
+    # Open MPI 5 wants one.
+    HOME=os.environ.get("HOME") or os.environ["TEST_TMPDIR"],
     # Ranks that wait give the CPU to those that work: there are more of them
     # than cores.
     OMPI_MCA_mpi_yield_when_idle="1",
