@@ -28,14 +28,25 @@ if(NOT TARGET Kymo::annotate)
 endif()
 
 # The library stays where it is, with its own libraries beside it. An installed
-# program finds it there, too.
+# program finds it there, too. -Xlinker, since -Wl splits a path at commas. For
+# INTERFACE_LINK_DIRECTORIES, CMake would add such an -Wl itself.
 if(NOT TARGET Kymo::kymo)
   add_library(Kymo::kymo INTERFACE IMPORTED)
   set_target_properties(Kymo::kymo PROPERTIES
     INTERFACE_COMPILE_FEATURES cxx_std_20
     INTERFACE_INCLUDE_DIRECTORIES "${_kymo_prefix}/include"
-    INTERFACE_LINK_DIRECTORIES "${_kymo_prefix}/lib/kymo"
-    INTERFACE_LINK_OPTIONS "LINKER:-rpath,${_kymo_prefix}/lib/kymo"
+    INTERFACE_LINK_OPTIONS
+      "-L${_kymo_prefix}/lib/kymo;SHELL:-Xlinker -rpath -Xlinker \"${_kymo_prefix}/lib/kymo\""
     INTERFACE_LINK_LIBRARIES -lkymo)
 endif()
 unset(_kymo_prefix)
+
+# The functions of kymo/annotate.h must come from one place. With both in one
+# program, a session would lose the ranges of the archive's copy. So CMake ends
+# with an error that names this property.
+set_target_properties(Kymo::annotate PROPERTIES
+  INTERFACE_EITHER_KYMO_ANNOTATE_OR_KYMO_KYMO annotate
+  COMPATIBLE_INTERFACE_STRING EITHER_KYMO_ANNOTATE_OR_KYMO_KYMO)
+set_target_properties(Kymo::kymo PROPERTIES
+  INTERFACE_EITHER_KYMO_ANNOTATE_OR_KYMO_KYMO kymo
+  COMPATIBLE_INTERFACE_STRING EITHER_KYMO_ANNOTATE_OR_KYMO_KYMO)

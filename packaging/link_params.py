@@ -3,9 +3,9 @@
   link_params.py VERSION_HEADER LIBRARY ...
 
 The name that programs ask for has the whole version: headers and library fit
-each other, and no other version. And the library needs all parts of Abseil that
-the LIBRARYs need. They lie beside it, where a program's own libraries of
-Abseil, which the program asks for as well, would not look.
+each other, and no other version. And the library itself asks for all that the
+LIBRARYs need: a runpath, unlike an rpath, does not hold for the libraries of
+libraries.
 """
 
 import sys
@@ -18,8 +18,7 @@ def main():
     header, *paths = sys.argv[1:]
     parts = set(paths)
     for path in paths:
-        parts |= {found for name, found in elf_needs.libraries(path).items()
-                  if name.startswith("libabsl_")}
+        parts |= set(elf_needs.libraries(path).values())
     print(f"-Wl,-soname,libkymo.so.{version_of(header)}")
     print("-Wl,--push-state,--no-as-needed", *sorted(parts),
           "-Wl,--pop-state", sep="\n")

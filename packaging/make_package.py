@@ -63,6 +63,11 @@ class Tree:
         return [self.path(name) for name in self.names
                 if elf_needs.is_elf(self.path(name))]
 
+    def folders(self):
+        """Without the tree itself."""
+        return sorted({name[:end] for name in self.names
+                       for end in range(len(name)) if name[end] == "/"})
+
     def glibc(self):
         """The version of glibc that the files need."""
         return max(LEAST_GLIBC, elf_needs.glibc_version(self.elf_files()))
@@ -89,6 +94,13 @@ def make_tar(tree, version, out):
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w",
                       format=tarfile.GNU_FORMAT) as archive:
+        # Whoever unpacks it, everybody can read it.
+        for folder in [top] + [f"{top}/{name}" for name in tree.folders()]:
+            entry = tarfile.TarInfo(folder)
+            entry.type = tarfile.DIRTYPE
+            entry.mode = 0o755
+            entry.mtime = TIME
+            archive.addfile(entry)
         for name in tree.names:
             data = tree.read(name)
             entry = tarfile.TarInfo(f"{top}/{name}")
@@ -128,7 +140,7 @@ def make_wheel(tree, version, out):
     info = f"{stem}.dist-info"
     files[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: kymo\nVersion: {version}\n"
-        f"Summary: {SUMMARY}\nDescription-Content-Type: text/plain\n"
+        f"Summary: {SUMMARY}\nRequires-Python: >=3.8\nDescription-Content-Type: text/plain\n"
         f"\n{DESCRIPTION}".encode(), 0o644)
     files[f"{info}/WHEEL"] = (
         "Wheel-Version: 1.0\nGenerator: kymo\nRoot-Is-Purelib: false\n"

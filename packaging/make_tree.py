@@ -7,8 +7,8 @@ Each FILE is copied to DEST below the folder; what is ELF is stripped. In a DEST
 and in a FILE whose name ends with .in, the version takes the place of
 @KYMO_VERSION@. The HEADERs and what they include go to include (header_tree.py),
 and the MODULEs to lib/kymo/python/kymo. The libraries that bin/kymo, libkymo.so
-and libkymo_python.so need, and that are not the system's, are copied to lib/kymo
-unchanged. Their licences, and those of the Debian packages that are linked into
+and libkymo_python.so need, and that are not the system's, are copied unchanged:
+Abseil's to lib/kymo, the others to lib/kymo/private. Their licences, and those of the Debian packages that are linked into
 the program (--static), go to share/doc/kymo/licenses, with a list of what is
 from where. --static may come several times.
 """
@@ -23,7 +23,10 @@ import elf_needs
 import header_tree
 from kymo_version import version_of
 
+# Programs that link libkymo.so look here for libraries. So nothing is here that
+# a system may have as well.
 LIBRARIES = "lib/kymo"
+PRIVATE = "lib/kymo/private"
 PYTHON = "lib/kymo/python/kymo"
 LICENCES = "share/doc/kymo/licenses"
 COMMON_LICENCES = "/usr/share/common-licenses"
@@ -32,7 +35,7 @@ HEAD = """\
 What is in this package besides Kymo
 ====================================
 
-The libraries in lib/kymo were copied from packages of Debian, unchanged; what
+The libraries in lib/kymo and lib/kymo/private were copied from packages of Debian, unchanged; what
 is said to be linked is in the programs. The copyright file of each package is
 beside this file, and common/ has the licences that they refer to.
 
@@ -143,7 +146,8 @@ class Tree:
             found |= elf_needs.libraries(self.path(file))
         libraries = sorted(found.items())
         for name, source in libraries:
-            shutil.copyfile(source, self.path(f"{LIBRARIES}/{name}"))
+            folder = LIBRARIES if name.startswith("libabsl_") else PRIVATE
+            shutil.copyfile(source, self.path(f"{folder}/{name}"))
         packages = owners([source for _, source in libraries])
         return [(name, packages[source]) for name, source in libraries]
 

@@ -54,6 +54,7 @@ class TarTest(PackageTest):
         cls.addClassCleanup(folder.cleanup)
         with tarfile.open(only_file("tar")) as archive:
             archive.extractall(folder.name)
+            cls.modes = {entry.name: entry.mode for entry in archive}
         cls.root, = pathlib.Path(folder.name).iterdir()
         cls.kymo = cls.root / "bin/kymo"
 
@@ -68,6 +69,12 @@ class TarTest(PackageTest):
                          rf"^kymo-{re.escape(VERSION)}-linux-\w+\.tar\.gz$")
         self.assertEqual(self.root.name + ".tar.gz", only_file("tar").name)
         self.assertLess(only_file("tar").stat().st_size, MOST_BYTES)
+
+    def test_everybody_can_read_its_folders(self):
+        for path in self.root.rglob("*/"):
+            name = str(path.relative_to(self.root.parent))
+            if path.is_dir():
+                self.assertEqual(self.modes[name], 0o755, name)
 
     def test_brings_every_library_that_a_bare_system_lacks(self):
         shown = run("/usr/bin/ldd", self.kymo).stdout
@@ -84,12 +91,34 @@ class TarTest(PackageTest):
                           if "absl" in name], [])
 
     def test_has_no_library_that_nothing_needs(self):
-        files = [self.kymo, *(self.root / "lib/kymo").glob("*.so*")]
+        files = [self.kymo, *(self.root / "lib/kymo").rglob("*.so*")]
         files.remove(self.root / "lib/kymo/libkymo.so")  # a linker script
         needed = {name for file in files for name in elf_needs.needed(file)}
         for file in files[1:]:
             if not file.name.startswith("libkymo"):
                 self.assertIn(file.name, needed)
+
+    def test_programs_look_where_only_kymo_and_its_abseil_are(self):
+        for file in (self.root / "lib/kymo").glob("*.so*"):
+            self.assertRegex(file.name, r"^lib(kymo|absl_)")
+        private = self.root / "lib/kymo/private"
+        self.assertTrue((private / "libz.so.1").exists())
+        for name in (f"libkymo.so.{VERSION}", "libkymo_python.so"):
+            # As where the system has none of them.
+            library = self.root / "lib/kymo" / name
+            bare = self.root / "lib/kymo" / f"libkymo_bare_{name}"
+            self.addCleanup(bare.unlink)
+            bare.write_bytes(re.sub(
+                rb"\$ORIGIN:/usr/local/lib:[^\0]*(?=:\$ORIGIN/private)",
+                lambda found: found[0].replace(b"/", b"-"),
+                library.read_bytes()))
+            self.assertNotEqual(bare.read_bytes(), library.read_bytes())
+            for path in elf_needs.libraries(bare).values():
+                self.assertTrue(path.startswith(str(self.root)), path)
+            # This system has what packages are made of.
+            for part, path in elf_needs.libraries(library).items():
+                self.assertEqual(path.startswith(str(self.root)),
+                                 part.startswith("libabsl_"), path)
 
     def test_records_and_reads_it_again(self):
         done, out = self.record(self.kymo)
@@ -188,7 +217,7 @@ class TarTest(PackageTest):
         listed = (folder / "README").read_text(encoding="utf-8")
         rows = [line.split() for line in listed.splitlines()
                 if re.match(r"(lib\S+\.so\S*|linked) ", line)]
-        files = {file.name for file in (self.root / "lib/kymo").glob("*.so*")
+        files = {file.name for file in (self.root / "lib/kymo").rglob("*.so*")
                  if not file.name.startswith("libkymo")}
         self.assertEqual({row[0] for row in rows} - {"linked"}, files)
         for _, package, source, version in rows:
@@ -261,6 +290,8 @@ class OtherFormatsTest(PackageTest):
             self.assertEqual((digest, int(size)),
                              ("sha256=" + sha, len(files[name])))
         self.assertNotIn(b"Requires-Dist", files[f"{info}/METADATA"])
+        self.assertIn(b"\nRequires-Python: >=3.8\n",
+                      files[f"{info}/METADATA"])
 
 
 class DependsTest(PackageTest):

@@ -29,10 +29,11 @@
  *   copy of its own; other files do not see its symbols. Under `kymo` all
  *   copies of a process record through the library that `kymo` preloads: a
  *   thread has one stream, and ranges of a program and its libraries nest. A
- *   static program takes nothing preloaded, so its copy records by itself. Of a
- *   set-uid program nothing is recorded. A session within a program (profile.h)
- *   does not record what the archive's copies say: such a program takes these
- *   functions from Bazel's @kymo//:annotate.
+ *   thread records through its first 16 copies; what others say is lost, and
+ *   counted. A static program takes nothing preloaded, so its copy records by
+ *   itself. A set-uid program's ranges are not recorded. A session within a
+ *   program (profile.h) does not record what the archive's copies say: such a
+ *   program takes these functions from libkymo.so, or Bazel's @kymo//:annotate.
  * Version: build with the version of Kymo that records. If the program itself
  *   has records that `kymo` cannot read, `kymo` says so.
  */
