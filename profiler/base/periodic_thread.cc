@@ -1,13 +1,13 @@
 #include "profiler/base/periodic_thread.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <utility>
 
 #include "profiler/base/clock.h"
+#include "profiler/base/signals_blocked.h"
 
 namespace kymo {
 
@@ -17,11 +17,11 @@ int PeriodicThread::Start(const char* name, DurationNs period_ns,
   call_ = std::move(call);
   sem_init(&started_, /*pshared=*/0, /*value=*/0);
   sem_init(&ending_, /*pshared=*/0, /*value=*/0);
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = pthread_create(&thread_, nullptr, Run, this);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  int error = 0;
+  {
+    const SignalsBlocked blocked;
+    error = pthread_create(&thread_, nullptr, Run, this);
+  }
   if (error != 0) return error;
   pid_ = getpid();
   pthread_setname_np(thread_, name);

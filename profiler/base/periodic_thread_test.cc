@@ -1,5 +1,6 @@
 #include "profiler/base/periodic_thread.h"
 
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,6 +30,25 @@ TEST(PeriodicThreadTest, CallsUntilItIsStopped) {
   EXPECT_LE(at_stop, (MonotonicNs() - start_ns) / (10 * kNsPerMs));
   SleepMs(50);
   EXPECT_EQ(calls, at_stop);
+}
+
+bool IsBlocked(int signal) {
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+  return sigismember(&mask, signal) == 1;
+}
+
+TEST(PeriodicThreadTest, TakesNoSignals) {
+  std::atomic<int> blocked_and_called = 0;
+  PeriodicThread thread;
+  ASSERT_EQ(
+      thread.Start("test", kNsPerMs,
+                   [&] { blocked_and_called = IsBlocked(SIGUSR1) ? 2 : 1; }),
+      0);
+  while (blocked_and_called == 0) SleepMs(1);
+  thread.Stop();
+  EXPECT_EQ(blocked_and_called, 2);
+  EXPECT_FALSE(IsBlocked(SIGUSR1));
 }
 
 TEST(PeriodicThreadTest, LateCallsAreLeftOut) {

@@ -1,8 +1,5 @@
 #include "profiler/plugin/stop_within.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -13,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/base/signals_blocked.h"
 #include "profiler/plugin/guarded_call.h"
 
 namespace kymo {
@@ -53,23 +51,6 @@ void KeepForEver(std::unique_ptr<Stopping> stopping) {
   const std::lock_guard<std::mutex> locked(lock);
   kept.push_back(std::move(stopping));
 }
-
-// Handlers of the program's signals must not run on a thread that the program
-// does not know.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 std::thread RunOnThread(Stopping& stopping) {
   const SignalsBlocked blocked;

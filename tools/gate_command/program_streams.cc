@@ -3,11 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <chrono>
+
+#include "profiler/base/signals_blocked.h"
 
 namespace kymo::tools {
 namespace {
@@ -58,11 +59,8 @@ absl::Status ProgramStreams::Make() {
     fds_[0] = nothing_.get();
   }
   // Signals are for the thread that waits for programs.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked blocked;
   copier_ = std::thread([this] { Copy(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return absl::OkStatus();
 }
 

@@ -1,10 +1,10 @@
 #include "backends/cupti/target/flush_thread.h"
 
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "backends/cupti/target/capture.h"
+#include "profiler/base/signals_blocked.h"
 #include "profiler/base/time.h"
 
 namespace kymo::cupti {
@@ -19,11 +19,8 @@ void FlushThread::Start(unsigned pause_ms) noexcept {
   pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
   pthread_cond_init(&changed_, &attributes);
   pthread_condattr_destroy(&attributes);
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked blocked;
   const bool is_made = pthread_create(&thread_, nullptr, Run, this) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pid_ = is_made ? getpid() : 0;
 }
 

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "profiler/base/descriptor.h"
+#include "profiler/base/signals_blocked.h"
 #include "profiler/record/host/door_protocol.h"
 #include "profiler/record/host/live_sessions.h"
 #include "profiler/record/host/own_host.h"
@@ -298,14 +298,11 @@ int Bind(int door) noexcept {
 }
 
 int StartThread(int door) noexcept {
-  // The program's signals go to its own threads.
-  sigset_t all, before;
-  sigfillset(&all);
   pthread_attr_t attributes;
   int error = pthread_attr_init(&attributes);
   if (error != 0) return error;
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked blocked;
   void* const argument = reinterpret_cast<void*>(intptr_t{door});
   pthread_t thread;
   pthread_attr_setstacksize(&attributes, kStackBytes);
@@ -315,7 +312,6 @@ int StartThread(int door) noexcept {
     error = pthread_create(&thread, nullptr, RunDoor, argument);
     if (error == 0) pthread_detach(thread);
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   return error;
 }

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "profiler/base/signals_blocked.h"
 #include "profiler/base/status_macros.h"
 #include "tools/profile_command/job/job_secret.h"
 #include "tools/profile_command/job/rank_protocol.h"
@@ -40,13 +40,8 @@ absl::Status Gone() {
 }  // namespace
 
 RankLink::RankLink(Options options) : options_(std::move(options)) {
-  // A thread begins with the mask of the one that made it.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
+  const SignalsBlocked blocked;
   thread_ = std::thread([this] { Run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 RankLink::~RankLink() {

@@ -1,10 +1,10 @@
 #include "tools/profile_command/job/rank_presence.h"
 
-#include <signal.h>
-
 #include <chrono>
 #include <fstream>
 #include <utility>
+
+#include "profiler/base/signals_blocked.h"
 
 namespace kymo::tools {
 
@@ -13,13 +13,8 @@ void SayPresence(const std::string& path, int64_t number) {
 }
 
 RankPresence::RankPresence(std::string path) : path_(std::move(path)) {
-  // A thread begins with the mask of the one that made it.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
+  const SignalsBlocked blocked;
   thread_ = std::thread([this] { Run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 RankPresence::~RankPresence() {

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -19,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/signals_blocked.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/sink.h"
 #include "tools/profile_command/job/job_socket.h"
@@ -259,13 +259,8 @@ absl::StatusOr<std::unique_ptr<RankServer>> RankServer::Start(
       new RankServer(options, std::move(events), std::move(listener), port));
   server->orders_read_ = OwnedDescriptor(ends[0]);
   server->orders_write_ = OwnedDescriptor(ends[1]);
-  // A thread begins with the mask of the one that made it.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
+  const SignalsBlocked blocked;
   server->thread_ = std::thread([&server = *server] { server.Run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return server;
 }
 
