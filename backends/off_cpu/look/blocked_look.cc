@@ -1,7 +1,6 @@
 #include "backends/off_cpu/look/blocked_look.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -11,8 +10,8 @@
 #include <array>
 
 #include "backends/off_cpu/look/schedstat.h"
+#include "backends/off_cpu/look/thread_reads.h"
 #include "profiler/base/clock.h"
-#include "profiler/base/descriptor.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -22,29 +21,16 @@ constexpr size_t kPageBytes = 4096;
 // copies a part whole or not at all.
 constexpr size_t kMostPages = 16;
 
-// A file of a thread, at most 255 bytes. Nothing, and errno, if it cannot be
-// read.
-std::optional<std::string> ReadThreadFile(int64_t pid, int64_t tid,
-                                          const char* name) {
-  std::array<char, 256> text;
-  snprintf(text.data(), text.size(), "/proc/%lld/task/%lld/%s",
-           static_cast<long long>(pid), static_cast<long long>(tid), name);
-  const int fd = AboveStandardStreams(open(text.data(), O_RDONLY | O_CLOEXEC));
-  if (fd < 0) return std::nullopt;
-  const ssize_t size = read(fd, text.data(), text.size());
-  const int error = errno;
-  close(fd);
-  errno = error;
-  if (size < 0) return std::nullopt;
-  return std::string(text.data(), static_cast<size_t>(size));
-}
+// Of the files that are read here.
+using FileText = std::array<char, 256>;
 
 }  // namespace
 
 BlockedLook::Result BlockedLook::Take(int64_t pid, int64_t tid) {
   const auto before = ReadSchedStat(pid, tid);
   if (!before) return Result::kRuns;
-  const auto text = ReadThreadFile(pid, tid, "syscall");
+  FileText buffer;
+  const auto text = ReadThreadFile(pid, tid, "syscall", buffer);
   if (!text) {
     return errno == EACCES || errno == EPERM ? Result::kRefused : Result::kRuns;
   }
@@ -52,7 +38,7 @@ BlockedLook::Result BlockedLook::Take(int64_t pid, int64_t tid) {
   if (!call) return Result::kRuns;
   call_ = *call;
   time_ns_ = static_cast<uint64_t>(MonotonicNs());
-  function_ = ReadThreadFile(pid, tid, "wchan").value_or("");
+  function_ = ReadThreadFile(pid, tid, "wchan", buffer).value_or("");
   if (function_ == "0") function_.clear();
   times_on_cpu_ = before->times_on_cpu;
   CopyStack(tid);
@@ -83,7 +69,8 @@ void BlockedLook::CopyStack(int64_t tid) {
 }
 
 std::optional<BlockedCall> ReadCall(int64_t pid, int64_t tid) {
-  const auto text = ReadThreadFile(pid, tid, "syscall");
+  FileText buffer;
+  const auto text = ReadThreadFile(pid, tid, "syscall", buffer);
   return text ? ParseCall(*text) : std::nullopt;
 }
 

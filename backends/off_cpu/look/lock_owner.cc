@@ -2,7 +2,10 @@
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
+
+#include <span>
+
+#include "backends/off_cpu/look/thread_reads.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -52,11 +55,8 @@ std::optional<uint32_t> ReadLockOwner(int64_t tid, const BlockedCall& call) {
   const auto place = PlaceOfOwner(call);
   if (!place) return std::nullopt;
   LockWords words;
-  const iovec to = {words.data(), sizeof(words)};
-  const iovec from = {reinterpret_cast<void*>(call.arguments[0]),
-                      sizeof(words)};
-  if (process_vm_readv(static_cast<pid_t>(tid), &to, 1, &from, 1, 0) !=
-      ssize_t{sizeof(words)}) {
+  if (!ReadThreadMemory(tid, call.arguments[0],
+                        std::as_writable_bytes(std::span(words)))) {
     return std::nullopt;
   }
   const uint32_t owner = words[place->word] & place->mask;

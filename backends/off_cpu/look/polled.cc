@@ -2,9 +2,10 @@
 
 #include <poll.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 
 #include <algorithm>
+
+#include "backends/off_cpu/look/thread_reads.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -58,10 +59,7 @@ std::optional<Polled> ReadSets(const BlockedCall& call,
 
 ReadMemory MemoryOf(int64_t tid) {
   return [tid](uint64_t address, std::span<std::byte> bytes) {
-    const iovec to = {bytes.data(), bytes.size()};
-    const iovec from = {reinterpret_cast<void*>(address), bytes.size()};
-    return process_vm_readv(static_cast<pid_t>(tid), &to, 1, &from, 1, 0) ==
-           static_cast<ssize_t>(bytes.size());
+    return ReadThreadMemory(tid, address, bytes);
   };
 }
 

@@ -1,14 +1,13 @@
 #include "backends/off_cpu/look/schedstat.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/types.h>
 #include <unistd.h>
 
+#include <array>
 #include <charconv>
 #include <system_error>
 
-#include "profiler/base/descriptor.h"
+#include "backends/off_cpu/look/thread_reads.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -37,15 +36,9 @@ std::optional<SchedStat> ParseSchedStat(std::string_view text) {
 }
 
 std::optional<SchedStat> ReadSchedStat(int64_t pid, int64_t tid) {
-  char text[96];  // three numbers of 20 digits
-  snprintf(text, sizeof(text), "/proc/%lld/task/%lld/schedstat",
-           static_cast<long long>(pid), static_cast<long long>(tid));
-  const int fd = AboveStandardStreams(open(text, O_RDONLY | O_CLOEXEC));
-  if (fd < 0) return std::nullopt;
-  const ssize_t size = read(fd, text, sizeof(text));
-  close(fd);
-  if (size <= 0) return std::nullopt;
-  return ParseSchedStat(std::string_view(text, static_cast<size_t>(size)));
+  std::array<char, 96> buffer;  // three numbers of 20 digits
+  const auto text = ReadThreadFile(pid, tid, "schedstat", buffer);
+  return text ? ParseSchedStat(*text) : std::nullopt;
 }
 
 bool ThreadExists(int64_t pid, int64_t tid) {

@@ -1,30 +1,14 @@
 #include "backends/off_cpu/look/thread_counts.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include <array>
 #include <charconv>
 #include <cstddef>
 #include <system_error>
 
-#include "profiler/base/owned_descriptor.h"
+#include "backends/off_cpu/look/thread_reads.h"
 
 namespace kymo::off_cpu {
 namespace {
-
-using CountsText = std::array<char, 1024>;
-
-std::string_view ReadFile(int64_t pid, int64_t tid, const char* name,
-                          CountsText& text) {
-  snprintf(text.data(), text.size(), "/proc/%lld/task/%lld/%s",
-           static_cast<long long>(pid), static_cast<long long>(tid), name);
-  const OwnedDescriptor file(open(text.data(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return {};
-  const ssize_t size = read(file.get(), text.data(), text.size());
-  return {text.data(), size < 0 ? 0 : static_cast<size_t>(size)};
-}
 
 bool ReadCount(std::string_view text, uint64_t& count) {
   const auto result =
@@ -86,9 +70,9 @@ void ParseIo(std::string_view io, model::ThreadCounts& counts) {
 
 model::ThreadCounts ReadThreadCounts(int64_t pid, int64_t tid) {
   model::ThreadCounts counts;
-  CountsText text;
-  ParseFaults(ReadFile(pid, tid, "stat", text), counts);
-  ParseIo(ReadFile(pid, tid, "io", text), counts);
+  std::array<char, 1024> buffer;
+  ParseFaults(ReadThreadFile(pid, tid, "stat", buffer).value_or(""), counts);
+  ParseIo(ReadThreadFile(pid, tid, "io", buffer).value_or(""), counts);
   return counts;
 }
 
