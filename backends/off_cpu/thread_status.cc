@@ -4,11 +4,11 @@
 
 #include <charconv>
 #include <cstddef>
-#include <filesystem>
 #include <sstream>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/processes/process_list.h"
 #include "profiler/symbolize/proc_maps.h"
 
 namespace kymo::off_cpu {
@@ -60,18 +60,8 @@ std::optional<ThreadStatus> ReadThreadStatus(int64_t pid, int64_t tid) {
 }
 
 std::vector<int64_t> ThreadsOf(int64_t pid) {
-  std::vector<int64_t> threads;
-  std::error_code error;
-  std::filesystem::directory_iterator entry(
-      absl::StrCat("/proc/", pid, "/task"), error);
-  for (; !error && entry != std::filesystem::directory_iterator();
-       entry.increment(error)) {
-    int64_t tid = 0;
-    if (ReadNumber(entry->path().filename().string(), tid)) {
-      threads.push_back(tid);
-    }
-  }
-  return threads;
+  const auto threads = processes::ThreadsOf(static_cast<pid_t>(pid));
+  return {threads.begin(), threads.end()};
 }
 
 std::vector<int64_t> ChildrenOf(int64_t pid, int64_t tid) {

@@ -26,15 +26,16 @@ std::string FirstLine(const std::string& path) {
   return line;
 }
 
-// The entries of a folder that are numbers, sorted.
-std::vector<pid_t> Numbers(const std::string& folder) {
-  std::vector<pid_t> numbers;
+}  // namespace
+
+std::vector<int> NumbersIn(const std::string& folder) {
+  std::vector<int> numbers;
   std::error_code error;
   std::filesystem::directory_iterator entry(folder, error);
   for (; !error && entry != std::filesystem::directory_iterator();
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    pid_t number = 0;
+    int number = 0;
     const auto read =
         std::from_chars(name.data(), name.data() + name.size(), number);
     if (read.ec == std::errc() && read.ptr == name.data() + name.size()) {
@@ -44,8 +45,6 @@ std::vector<pid_t> Numbers(const std::string& folder) {
   std::ranges::sort(numbers);
   return numbers;
 }
-
-}  // namespace
 
 std::optional<ProcessInfo> ParseProcess(std::string_view stat) {
   // The name stands in brackets, and may have brackets and spaces itself.
@@ -82,7 +81,7 @@ std::optional<ProcessInfo> ReadProcess(pid_t pid, const std::string& proc) {
 
 std::vector<ProcessInfo> ListProcesses(const std::string& proc) {
   std::vector<ProcessInfo> processes;
-  for (const pid_t pid : Numbers(proc)) {
+  for (const pid_t pid : NumbersIn(proc)) {
     if (auto process = ReadProcess(pid, proc)) {
       processes.push_back(*std::move(process));
     }
@@ -91,7 +90,7 @@ std::vector<ProcessInfo> ListProcesses(const std::string& proc) {
 }
 
 std::vector<pid_t> ThreadsOf(pid_t pid, const std::string& proc) {
-  return Numbers(Folder(proc, pid) + "/task");
+  return NumbersIn(Folder(proc, pid) + "/task");
 }
 
 std::string NameOf(pid_t pid, pid_t tid, const std::string& proc) {

@@ -40,6 +40,10 @@ struct ProcessInfo {
   }
 };
 
+// The entries of a folder that are numbers, sorted: in proc(5), processes,
+// threads or descriptors. Empty if it cannot be read.
+std::vector<int> NumbersIn(const std::string& folder);
+
 // Of /proc/PID/stat. Nothing if a field is missing.
 std::optional<ProcessInfo> ParseProcess(std::string_view stat);
 

@@ -6,29 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "profiler/base/clock.h"
+#include "profiler/processes/process_list.h"
 #include "profiler/symbolize/proc_maps.h"
 
 namespace kymo::off_cpu {
 namespace {
-
-std::vector<std::string> NumbersIn(const std::string& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  std::filesystem::directory_iterator entry(folder, error);
-  for (; !error && entry != std::filesystem::directory_iterator();
-       entry.increment(error)) {
-    std::string name = entry->path().filename().string();
-    if (name[0] >= '0' && name[0] <= '9') names.push_back(std::move(name));
-  }
-  return names;
-}
 
 // Of "pipe:[4711]"; 0 if it is none.
 uint64_t InodeOf(std::string_view link, std::string_view kind) {
@@ -83,11 +70,7 @@ void OtherEnds::Begin() {
   for (auto& [inode, of_inode] : wanted_) {
     for (Wanted& wanted : of_inode) wanted.is_searched = true;
   }
-  for (const std::string& name : NumbersIn("/proc")) {
-    int64_t pid = 0;
-    std::from_chars(name.data(), name.data() + name.size(), pid);
-    pids_.push_back(pid);
-  }
+  pids_ = processes::NumbersIn("/proc");
 }
 
 bool OtherEnds::ReadNext() {
@@ -97,7 +80,7 @@ bool OtherEnds::ReadNext() {
       if (pids_.empty()) return false;
       pid_ = pids_.back();
       pids_.pop_back();
-      descriptors_ = NumbersIn(absl::StrCat("/proc/", pid_, "/fd"));
+      descriptors_ = processes::NumbersIn(absl::StrCat("/proc/", pid_, "/fd"));
       continue;
     }
     LookAt(pid_, descriptors_.back());
@@ -106,7 +89,7 @@ bool OtherEnds::ReadNext() {
   return true;
 }
 
-void OtherEnds::LookAt(int64_t pid, const std::string& descriptor) {
+void OtherEnds::LookAt(int64_t pid, int descriptor) {
   const std::string path = absl::StrCat("/proc/", pid, "/fd/", descriptor);
   std::array<char, 64> text;
   const ssize_t size = readlink(path.c_str(), text.data(), text.size());

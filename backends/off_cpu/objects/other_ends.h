@@ -63,15 +63,15 @@ class OtherEnds {
   void Begin();
   // One process of the list. False: there is none left.
   bool ReadNext();
-  void LookAt(int64_t pid, const std::string& descriptor);
+  void LookAt(int64_t pid, int descriptor);
   void Tell(const Found& found);
 
   absl::flat_hash_map<uint64_t, std::vector<Wanted>> wanted_;  // by inode
   size_t wanted_count_ = 0;
   bool is_reading_ = false;
-  std::vector<int64_t> pids_;             // that are left, the next one last
-  int64_t pid_ = 0;                       // that is being read
-  std::vector<std::string> descriptors_;  // of it, that are left
+  std::vector<int> pids_;         // that are left, the next one last
+  int64_t pid_ = 0;               // that is being read
+  std::vector<int> descriptors_;  // of it, that are left
 };
 
 }  // namespace kymo::off_cpu
