@@ -21,6 +21,9 @@ Value ShareOf(DurationNs part, DurationNs whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
+// A rank below 0 is none.
+Value RankOrNone(int64_t rank) { return rank >= 0 ? Value(rank) : Value(); }
+
 }  // namespace
 
 ValueTable RankTable(const model::Trace& trace) {
@@ -99,12 +102,11 @@ ValueTable CollectiveTable(const model::Trace& trace) {
                    .rows = {}};
   for (const analysis::CollectiveSum& sum :
        analysis::CollectiveSums(trace, analysis::FindRankCalls(trace))) {
-    Value late_rank;
-    if (sum.late_rank >= 0) late_rank = sum.late_rank;
-    table.rows.push_back(
-        {sum.name, sum.comm, sum.ranks, sum.operations, sum.incomplete,
-         sum.total_ns, sum.waiting_ns, ShareOf(sum.waiting_ns, sum.total_ns),
-         sum.transfer_ns(), late_rank, sum.late_ns, sum.late_operations});
+    table.rows.push_back({sum.name, sum.comm, sum.ranks, sum.operations,
+                          sum.incomplete, sum.total_ns, sum.waiting_ns,
+                          ShareOf(sum.waiting_ns, sum.total_ns),
+                          sum.transfer_ns(), RankOrNone(sum.late_rank),
+                          sum.late_ns, sum.late_operations});
   }
   return table;
 }
@@ -123,12 +125,10 @@ ValueTable MpiWaitTable(const model::Trace& trace) {
                    .rows = {}};
   for (const analysis::WaitSum& sum :
        analysis::WaitSums(trace, analysis::FindRankCalls(trace))) {
-    Value late_rank;
-    if (sum.late_rank >= 0) late_rank = sum.late_rank;
     table.rows.push_back({sum.name, sum.calls, sum.messages, sum.total_ns,
                           sum.waiting_ns, ShareOf(sum.waiting_ns, sum.total_ns),
-                          sum.transfer_ns(), late_rank, sum.late_ns,
-                          sum.late_calls});
+                          sum.transfer_ns(), RankOrNone(sum.late_rank),
+                          sum.late_ns, sum.late_calls});
   }
   return table;
 }
