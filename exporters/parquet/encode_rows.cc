@@ -81,6 +81,11 @@ class Dictionary {
   std::deque<std::string> changed_;
 };
 
+EncodedColumn EncodeNulls(const Column& column, size_t rows) {
+  const std::vector<uint8_t> is_present(rows, 0);
+  return EncodeColumn(column, rows, {.is_present = is_present});
+}
+
 EncodedColumn EncodeTexts(const TraceTables& tables,
                           const tables::Column& column, size_t begin,
                           size_t end) {
@@ -89,11 +94,7 @@ EncodedColumn EncodeTexts(const TraceTables& tables,
   tables.Texts(column, begin, end, ids.data());
   const bool is_null =
       std::ranges::all_of(ids, [](TextId id) { return id == kNoText; });
-  if (is_null) {
-    const std::vector<uint8_t> is_present(rows, 0);
-    return EncodeColumn(ParquetColumn(column), rows,
-                        {.is_present = is_present});
-  }
+  if (is_null) return EncodeNulls(ParquetColumn(column), rows);
   kymo::Column<uint32_t> text(rows);
   std::vector<uint8_t> is_present(column.is_nullable ? rows : 0, 1);
   Dictionary dictionary(tables, rows);
@@ -149,6 +150,7 @@ EncodedColumn EncodeRows(const TraceTables& tables,
                          size_t end) {
   const size_t rows = end - begin;
   const Column parquet = ParquetColumn(column);
+  if (tables.IsEmpty(column)) return EncodeNulls(parquet, rows);
   if (parquet.type == Type::kText) {
     return EncodeTexts(tables, column, begin, end);
   }

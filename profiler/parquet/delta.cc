@@ -61,6 +61,11 @@ void Unpack(const char* bytes, int width, uint64_t* values) {
 // The differences of up to kBlock values from those before them. What is
 // missing to kBlock repeats the smallest, which costs no bits.
 void AppendBlock(const int64_t* values, size_t count, std::string& out) {
+  // All are equal: the least difference is 0, and so are all widths.
+  if (std::memcmp(values - 1, values, count * sizeof(*values)) == 0) {
+    out.append(1 + kGroups, '\0');
+    return;
+  }
   std::array<uint64_t, kBlock> deltas;
   int64_t least = std::numeric_limits<int64_t>::max();
   for (size_t i = 0; i < count; ++i) {

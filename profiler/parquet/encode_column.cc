@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "profiler/parquet/delta.h"
@@ -57,12 +58,26 @@ void AppendLevels(std::span<const uint8_t> is_present, size_t rows,
   std::memcpy(&page[at], &size, sizeof(size));
 }
 
+// REQUIRES: there is a value.
+std::pair<int64_t, int64_t> LeastAndMost(std::span<const int64_t> values) {
+  int64_t least = values[0];
+  int64_t most = values[0];
+  const bool are_equal = std::memcmp(values.data(), values.data() + 1,
+                                     values.size_bytes() - sizeof(least)) == 0;
+  if (are_equal) return {least, most};
+  for (const int64_t value : values) {
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  return {least, most};
+}
+
 void AppendInts(const Values& values, std::string& page, Statistics& about) {
   std::vector<int64_t> scratch;
   const auto present = Present(values.ints, values.is_present, scratch);
   AppendDelta(present, page);
   if (present.empty()) return;
-  const auto [least, most] = std::ranges::minmax(present);
+  const auto [least, most] = LeastAndMost(present);
   about.least = BytesOf(least);
   about.most = BytesOf(most);
 }
@@ -84,17 +99,19 @@ void AppendDoubles(const Values& values, std::string& page, Statistics& about) {
 void AppendBools(const Values& values, std::string& page, Statistics& about) {
   std::vector<uint8_t> scratch;
   const auto present = Present(values.bools, values.is_present, scratch);
-  for (size_t i = 0; i < present.size(); i += 8) {
-    uint8_t bits = 0;
-    for (size_t j = i; j < std::min(i + 8, present.size()); ++j) {
-      bits |= static_cast<uint8_t>((present[j] != 0 ? 1 : 0) << (j - i));
-    }
-    page.push_back(static_cast<char>(bits));
-  }
   if (present.empty()) return;
-  const auto is_true = [](uint8_t v) { return v != 0; };
-  about.least = BytesOf<uint8_t>(std::ranges::all_of(present, is_true));
-  about.most = BytesOf<uint8_t>(std::ranges::any_of(present, is_true));
+  const auto has = [&](uint8_t value) {
+    return std::memchr(present.data(), value, present.size()) != nullptr;
+  };
+  const bool is_any_true = has(1);
+  about.least = BytesOf<uint8_t>(!has(0));
+  about.most = BytesOf<uint8_t>(is_any_true);
+  const size_t at = page.size();
+  page.resize(at + (present.size() + 7) / 8, '\0');
+  if (!is_any_true) return;
+  for (size_t i = 0; i < present.size(); ++i) {
+    page[at + i / 8] |= static_cast<char>(present[i] << i % 8);
+  }
 }
 
 void AppendText(const Values& values, std::string& page, Statistics& about) {

@@ -53,7 +53,7 @@ struct FileSchema {
 // an entry for each row; that of a row without a value does not matter.
 struct Values {
   std::span<const uint8_t> is_present;  // 1 or 0; empty: all have a value
-  std::span<const uint8_t> bools;
+  std::span<const uint8_t> bools;       // 1 or 0
   std::span<const int64_t> ints;
   std::span<const double> doubles;
   std::span<const uint32_t> text;  // indices into `dictionary`

@@ -25,7 +25,9 @@ void AppendPacked(std::span<const uint32_t> values, int width,
                   std::string& out) {
   const size_t groups = (values.size() + kRunGroup - 1) / kRunGroup;
   AppendVarint(groups << 1 | 1, out);
-  const size_t end = out.size() + groups * static_cast<size_t>(width);
+  const size_t begin = out.size();
+  out.resize(begin + groups * static_cast<size_t>(width), '\0');
+  char* to = out.data() + begin;
   uint64_t bits = 0;
   int filled = 0;
   for (const uint32_t value : values) {
@@ -33,15 +35,15 @@ void AppendPacked(std::span<const uint32_t> values, int width,
     filled += width;
     if (filled >= 32) {
       const auto low = static_cast<uint32_t>(bits);
-      out.append(reinterpret_cast<const char*>(&low), sizeof(low));
+      std::memcpy(to, &low, sizeof(low));
+      to += sizeof(low);
       bits >>= 32;
       filled -= 32;
     }
   }
   for (; filled > 0; filled -= 8, bits >>= 8) {
-    out.push_back(static_cast<char>(bits));
+    *to++ = static_cast<char>(bits);
   }
-  out.resize(end);
 }
 
 void Unpack(std::string_view bytes, int width, std::span<uint32_t> values) {

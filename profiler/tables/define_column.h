@@ -7,6 +7,12 @@
 //              }).In("ns"),
 //   };
 //
+// DefineFrom takes values from something that is found once for many rows:
+//
+//       DefineFrom("depth", "How many ranges of its track are around it",
+//                  [](const Source& s) -> const auto& { return s.depth(); },
+//                  [](const auto& depth, size_t row) { return depth[row]; })
+//
 // The type follows from what the function returns: bool, double, a text (NameId
 // or TextId), or another number, which becomes an int64. If it returns an
 // std::optional of one of these, the column is nullable.
@@ -38,12 +44,17 @@ struct ValueOf<std::optional<T>> {
   using type = T;
 };
 
+struct FromSource {
+  const Source& operator()(const Source& source) const { return source; }
+};
+
 // Reads one value after the other; `Get` is inlined into the loop.
-template <typename Get, typename Out>
+template <typename Find, typename Get, typename Out>
 void ReadValues(const Source& source, size_t begin, size_t end, Out* out,
                 uint8_t* valid) {
+  const auto& from = Find{}(source);
   for (size_t row = begin; row < end; ++row) {
-    const auto value = Get{}(source, row);
+    const auto value = Get{}(from, row);
     bool is_there = true;
     if constexpr (IsOptional<std::remove_cv_t<decltype(value)>>::value) {
       is_there = value.has_value();
@@ -55,10 +66,11 @@ void ReadValues(const Source& source, size_t begin, size_t end, Out* out,
   }
 }
 
-template <typename Get>
+template <typename Find, typename Get>
 void ReadTexts(const Source& source, size_t begin, size_t end, TextId* out) {
+  const auto& from = Find{}(source);
   for (size_t row = begin; row < end; ++row) {
-    const auto value = Get{}(source, row);
+    const auto value = Get{}(from, row);
     if constexpr (IsOptional<std::remove_cv_t<decltype(value)>>::value) {
       out[row - begin] = value ? TextId{Index(*value)} : kNoText;
     } else {
@@ -67,9 +79,11 @@ void ReadTexts(const Source& source, size_t begin, size_t end, TextId* out) {
   }
 }
 
-template <typename Get>
-constexpr Column Define(std::string_view name, std::string_view meaning, Get) {
-  using Result = std::invoke_result_t<Get, const Source&, size_t>;
+template <typename Find, typename Get>
+constexpr Column DefineFrom(std::string_view name, std::string_view meaning,
+                            Find, Get) {
+  using From = std::invoke_result_t<Find, const Source&>;
+  using Result = std::invoke_result_t<Get, From, size_t>;
   using Value = typename ValueOf<Result>::type;
   Column column{.name = name,
                 .is_nullable = IsOptional<Result>::value,
@@ -77,16 +91,22 @@ constexpr Column Define(std::string_view name, std::string_view meaning, Get) {
   if constexpr (std::is_same_v<Value, TextId> ||
                 std::is_same_v<Value, model::NameId>) {
     column.type = ColumnType::kText;
-    column.texts = ReadTexts<Get>;
+    column.texts = ReadTexts<Find, Get>;
   } else if constexpr (std::is_same_v<Value, double>) {
     column.type = ColumnType::kDouble;
-    column.doubles = ReadValues<Get, double>;
+    column.doubles = ReadValues<Find, Get, double>;
   } else {
     column.type =
         std::is_same_v<Value, bool> ? ColumnType::kBool : ColumnType::kInt64;
-    column.ints = ReadValues<Get, int64_t>;
+    column.ints = ReadValues<Find, Get, int64_t>;
   }
   return column;
+}
+
+template <typename Get>
+constexpr Column Define(std::string_view name, std::string_view meaning,
+                        Get get) {
+  return DefineFrom(name, meaning, FromSource{}, get);
 }
 
 // Of an id or number: nothing where it is `none`.

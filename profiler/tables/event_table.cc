@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include "profiler/model/event_calls.h"
@@ -34,8 +35,13 @@ bool Has(const Source& s, size_t row, model::EventFlag flag) {
 // Nothing if the column is empty: then nobody recorded it.
 template <typename Values>
 std::optional<int64_t> Recorded(const Values& values, size_t row) {
-  if (values.empty()) return std::nullopt;
-  return values[row];
+  return values.empty() ? std::nullopt : std::optional<int64_t>(values[row]);
+}
+
+bool HasNoStream(const Source& s) {
+  return std::ranges::all_of(s.trace().tracks(), [](const auto& track) {
+    return track.kind == model::TrackKind::kThread;
+  });
 }
 
 bool IsThread(const Source& s, size_t row) {
@@ -53,8 +59,10 @@ constexpr Column kColumns[] = {
              return Unless(s.trace().parent()[row], model::kNoEvent);
            })
         .Of("events.id"),
-    Define("depth", "How many ranges of its track are around it",
-           [](const Source& s, size_t row) { return s.depth()[row]; }),
+    DefineFrom(
+        "depth", "How many ranges of its track are around it",
+        [](const Source& s) -> const auto& { return s.depth(); },
+        [](const auto& depth, size_t row) { return depth[row]; }),
     Define("name", "Name of the operation, kernel or mark",
            [](const Source& s, size_t row) { return s.trace().name()[row]; }),
     Define("category",
@@ -70,15 +78,18 @@ constexpr Column kColumns[] = {
              return s.trace().end()[row] - s.trace().start()[row];
            })
         .In("ns"),
-    Define("self_ns", "dur_ns without that of its direct children",
-           [](const Source& s, size_t row) { return s.self_ns()[row]; })
+    DefineFrom(
+        "self_ns", "dur_ns without that of its direct children",
+        [](const Source& s) -> const auto& { return s.self_ns(); },
+        [](const auto& self_ns, size_t row) { return self_ns[row]; })
         .In("ns"),
-    Define("step",
-           "The step of its process in which it began or, on a device, was "
-           "launched",
-           [](const Source& s, size_t row) {
-             return Unless(s.step()[row], kNoStep);
-           }),
+    DefineFrom(
+        "step",
+        "The step of its process in which it began or, on a device, was "
+        "launched",
+        [](const Source& s) -> const auto& { return s.step(); },
+        [](const auto& step, size_t row) { return Unless(step[row], kNoStep); })
+        .EmptyIf([](const Source& s) { return s.steps().empty(); }),
     Define("pid", "The process's id",
            [](const Source& s, size_t row) { return s.track_of(row).pid; }),
     Define("tid", "The thread's id; NULL on a device",
@@ -91,12 +102,14 @@ constexpr Column kColumns[] = {
              return IsThread(s, row)
                         ? std::nullopt
                         : std::optional(s.track_of(row).device_index);
-           }),
+           })
+        .EmptyIf(HasNoStream),
     Define("stream", "The device's stream; NULL on a thread",
            [](const Source& s, size_t row) {
              return IsThread(s, row) ? std::nullopt
                                      : std::optional(s.track_of(row).id);
-           }),
+           })
+        .EmptyIf(HasNoStream),
     Define("is_instant", "It is a point in time",
            [](const Source& s, size_t row) {
              return Has(s, row, model::kEventInstant);
@@ -120,12 +133,14 @@ constexpr Column kColumns[] = {
            [](const Source& s, size_t row) {
              return Has(s, row, model::kEventRepeated);
            }),
-    Define("is_duplicate",
-           "In traces of PyTorch: the only child of a range of its name, which "
-           "key_averages() counts as one with it",
-           [](const Source& s, size_t row) {
-             return !s.is_duplicate().empty() && s.is_duplicate()[row] != 0;
-           }),
+    DefineFrom(
+        "is_duplicate",
+        "In traces of PyTorch: the only child of a range of its name, which "
+        "key_averages() counts as one with it",
+        [](const Source& s) -> const auto& { return s.is_duplicate(); },
+        [](const auto& is_duplicate, size_t row) {
+          return !is_duplicate.empty() && is_duplicate[row] != 0;
+        }),
     Define("calls",
            "For how many ranges it stands; more than 1 only in files that were "
            "folded",
@@ -140,45 +155,59 @@ constexpr Column kColumns[] = {
            "Links calls of a device's runtime to the work that they launched",
            [](const Source& s, size_t row) {
              return OfDetail(s, row, &model::Detail::correlation_id, 0);
-           }),
+           })
+        .EmptyIf(
+            [](const Source& s) { return !s.details_have().correlation_id; }),
     Define("sequence_nr", "Links backward to forward operations",
            [](const Source& s, size_t row) {
              return OfDetail(s, row, &model::Detail::sequence_nr, -1);
-           }),
+           })
+        .EmptyIf([](const Source& s) { return !s.details_have().sequence_nr; }),
     Define("forward_thread",
            "Of a backward operation: the forward one's thread, by logical_id",
            [](const Source& s, size_t row) {
              return OfDetail(s, row, &model::Detail::forward_thread, 0);
-           }),
+           })
+        .EmptyIf(
+            [](const Source& s) { return !s.details_have().forward_thread; }),
     Define("debug_handle", "PyTorch's debug handle",
            [](const Source& s, size_t row) {
              return OfDetail(s, row, &model::Detail::debug_handle, -1);
-           }),
+           })
+        .EmptyIf(
+            [](const Source& s) { return !s.details_have().debug_handle; }),
     Define("node_id", "The distributed node that the program gave it",
            [](const Source& s, size_t row) {
              return OfDetail(s, row, &model::Detail::node_id, -1);
-           }),
+           })
+        .EmptyIf([](const Source& s) { return !s.details_have().node_id; }),
     Define("overload_name", "Overload of the operation: Tensor, out, ...",
            [](const Source& s, size_t row) {
              return OfDetail(s, row, &model::Detail::overload_name,
                              model::kEmptyName);
-           }),
+           })
+        .EmptyIf(
+            [](const Source& s) { return !s.details_have().overload_name; }),
     Define("input_shapes", "Sizes of the inputs, in JSON",
            [](const Source& s, size_t row) {
              return InputsOf(s, row, InputText::kDims);
-           }),
+           })
+        .EmptyIf([](const Source& s) { return !s.details_have().inputs; }),
     Define("input_strides", "Strides of the inputs, in JSON",
            [](const Source& s, size_t row) {
              return InputsOf(s, row, InputText::kStrides);
-           }),
+           })
+        .EmptyIf([](const Source& s) { return !s.details_have().inputs; }),
     Define("input_types", "Types of the inputs, in JSON",
            [](const Source& s, size_t row) {
              return InputsOf(s, row, InputText::kTypes);
-           }),
+           })
+        .EmptyIf([](const Source& s) { return !s.details_have().inputs; }),
     Define("concrete_inputs", "Values of the scalar inputs, in JSON",
            [](const Source& s, size_t row) {
              return InputsOf(s, row, InputText::kConcrete);
-           }),
+           })
+        .EmptyIf([](const Source& s) { return !s.details_have().inputs; }),
     Define("stack_id", "The calls in which it began",
            [](const Source& s, size_t row) -> std::optional<uint32_t> {
              const auto stack =
@@ -186,29 +215,44 @@ constexpr Column kColumns[] = {
              if (!stack) return std::nullopt;
              return Index(*stack);
            })
+        .EmptyIf([](const Source& s) { return !s.details_have().stack; })
         .Of("stacks.id"),
-    Define("wait_ns",
-           "For how long its thread waited in it; NULL if nobody recorded that",
-           [](const Source& s, size_t row) -> std::optional<int64_t> {
-             const auto wait_ns = Recorded(s.wait_ns(), row);
-             if (!wait_ns || *wait_ns < 0) return std::nullopt;
-             return wait_ns;
-           })
-        .In("ns"),
-    Define("cpu_memory_bytes",
-           "Memory allocated less freed on the host while it was open",
-           [](const Source& s, size_t row) {
-             return Recorded(s.memory_usage().cpu_bytes, row);
-           })
-        .In("bytes"),
-    Define("device_memory_bytes", "The same on devices",
-           [](const Source& s, size_t row) {
-             return Recorded(s.memory_usage().device_bytes, row);
-           })
-        .In("bytes"),
-    Define("flops",
-           "Floating-point operations by PyTorch's formulas; 0 if it has none",
-           [](const Source& s, size_t row) { return s.flops()[row]; }),
+    DefineFrom(
+        "wait_ns",
+        "For how long its thread waited in it; NULL if nobody recorded that",
+        [](const Source& s) -> const auto& { return s.wait_ns(); },
+        [](const auto& wait_ns, size_t row) {
+          return wait_ns.empty() || wait_ns[row] < 0
+                     ? std::nullopt
+                     : std::optional<int64_t>(wait_ns[row]);
+        })
+        .In("ns")
+        .EmptyIf([](const Source& s) { return s.wait_ns().empty(); }),
+    DefineFrom(
+        "cpu_memory_bytes",
+        "Memory allocated less freed on the host while it was open",
+        [](const Source& s) -> const auto& {
+          return s.memory_usage().cpu_bytes;
+        },
+        [](const auto& bytes, size_t row) { return Recorded(bytes, row); })
+        .In("bytes")
+        .EmptyIf(
+            [](const Source& s) { return s.memory_usage().cpu_bytes.empty(); }),
+    DefineFrom(
+        "device_memory_bytes", "The same on devices",
+        [](const Source& s) -> const auto& {
+          return s.memory_usage().device_bytes;
+        },
+        [](const auto& bytes, size_t row) { return Recorded(bytes, row); })
+        .In("bytes")
+        .EmptyIf([](const Source& s) {
+          return s.memory_usage().device_bytes.empty();
+        }),
+    DefineFrom(
+        "flops",
+        "Floating-point operations by PyTorch's formulas; 0 if it has none",
+        [](const Source& s) -> const auto& { return s.flops(); },
+        [](const auto& flops, size_t row) { return flops[row]; }),
 };
 
 }  // namespace

@@ -45,6 +45,18 @@ struct WorkRow {
   analysis::WorkKind kind = analysis::WorkKind::kNone;
 };
 
+// Which members of the events' details have a value in some event.
+struct DetailsHave {
+  bool correlation_id = false;
+  bool sequence_nr = false;
+  bool forward_thread = false;
+  bool debug_handle = false;
+  bool node_id = false;
+  bool overload_name = false;
+  bool inputs = false;
+  bool stack = false;
+};
+
 class Source {
  public:
   explicit Source(const model::Trace& trace);
@@ -62,6 +74,8 @@ class Source {
   const model::Track& track_of(size_t event) const {
     return trace_.tracks()[trace_.track()[event]];
   }
+
+  const DetailsHave& details_have() const;
 
   // By event.
   const Column64& self_ns() const;
@@ -91,6 +105,7 @@ class Source {
   Lazy<std::vector<RankRow>> ranks_;
   std::optional<TextId> launcher_;
   std::optional<TextId> host_;
+  Lazy<DetailsHave> details_have_;
   Lazy<Column64> self_ns_;
   Lazy<kymo::Column<uint32_t>> depth_;
   Lazy<Column64> step_;

@@ -60,6 +60,8 @@ struct Column {
                   uint8_t* valid) = nullptr;
   void (*texts)(const Source& source, size_t begin, size_t end,
                 TextId* out) = nullptr;
+  // True: every row is NULL. May be false although every row is. Null: unknown.
+  bool (*is_empty)(const Source& source) = nullptr;
 
   // For declarations (define_column.h).
   constexpr Column In(std::string_view unit_name) const {
@@ -70,6 +72,11 @@ struct Column {
   constexpr Column Of(std::string_view referenced) const {
     Column column = *this;
     column.references = referenced;
+    return column;
+  }
+  constexpr Column EmptyIf(bool (*is_empty_in)(const Source& source)) const {
+    Column column = *this;
+    column.is_empty = is_empty_in;
     return column;
   }
 };

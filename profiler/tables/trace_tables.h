@@ -67,6 +67,12 @@ class TraceTables {
     column.texts(*source_, begin, end, out);
   }
 
+  // True: every row of the column is NULL, so nobody needs to read it. False
+  // tells nothing.
+  bool IsEmpty(const Column& column) const {
+    return column.is_empty != nullptr && column.is_empty(*source_);
+  }
+
   // REQUIRES: an id from Texts. Bytes of the program: they may be anything.
   std::string_view Text(TextId id) const;
   // More than every id.

@@ -12,6 +12,7 @@
 namespace kymo::tables {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -247,6 +248,39 @@ TEST_F(TraceTablesTest, ReferencesHold) {
       }
     }
   }
+}
+
+void ExpectEmptyColumnsHaveNoValue(const TraceTables& tables) {
+  for (const Table& table : AllTables()) {
+    const size_t rows = tables.RowCount(table);
+    for (const Column& column : table.columns) {
+      if (!tables.IsEmpty(column)) continue;
+      EXPECT_TRUE(column.is_nullable) << column.name;
+      EXPECT_THAT(ValuesOf(tables, column, 0, rows), Each("-"))
+          << table.name << "." << column.name;
+    }
+  }
+}
+
+TEST(EmptyColumnsTest, HaveNoValue) {
+  const model::Trace full = SmallTrace();
+  ExpectEmptyColumnsHaveNoValue(TraceTables(full));
+
+  // One event has one member of a detail: only that column has values.
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "plain", 0, 1);
+  t.AddRange(main, "forward", 2, 3);
+  t.Describe(0);
+  t.data().details.back().sequence_nr = 0;
+  const model::Trace trace = std::move(t).Build();
+  const TraceTables tables(trace);
+  ExpectEmptyColumnsHaveNoValue(tables);
+  const Table& events = *FindTable("events");
+  EXPECT_FALSE(tables.IsEmpty(*events.FindColumn("sequence_nr")));
+  EXPECT_TRUE(tables.IsEmpty(*events.FindColumn("correlation_id")));
+  EXPECT_TRUE(tables.IsEmpty(*events.FindColumn("stream")));
+  EXPECT_TRUE(tables.IsEmpty(*events.FindColumn("wait_ns")));
 }
 
 TEST(EmptyTraceTablesTest, OnlyTheRecordingHasARow) {
