@@ -1,5 +1,6 @@
 #include "tools/profile_command/profile_run.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "profiler/plugin/shared_parts.h"
 #include "profiler/plugin/target_setup.h"
 #include "profiler/plugin/window_reducer.h"
+#include "profiler/record/run_by_musl.h"
 #include "profiler/record/tool_variables.h"
 #include "profiler/session/recording.h"
 #include "tools/command_line/run_folder.h"
@@ -34,7 +36,6 @@
 #include "tools/profile_command/heap_folding.h"
 #include "tools/profile_command/job/job_run.h"
 #include "tools/profile_command/pre_flight.h"
-#include "tools/profile_command/start/elf_file.h"
 #include "tools/profile_command/start/injection.h"
 #include "tools/profile_command/start/launch.h"
 #include "tools/profile_command/start/other_kymo.h"
@@ -184,7 +185,9 @@ class ProfileRun {
     if (job_ && !job_->MeetingPath().empty()) {
       environment_[record::kMpiMeetingVariable] = job_->MeetingPath();
     }
-    if (UsesMusl(target_.path)) environment_.erase("LD_PRELOAD");
+    if (IsRunByMusl(AT_FDCWD, target_.path.c_str())) {
+      environment_.erase("LD_PRELOAD");
+    }
     if (command_.flight_recorder) {
       absl::StatusOr<ControlSocket> control = ControlSocket::Listen();
       if (control.ok()) {

@@ -11,14 +11,15 @@
 #include <string_view>
 
 #include "profiler/base/clock.h"
+#include "profiler/record/run_by_musl.h"
 #include "profiler/record/starts.h"
+#include "tools/runtime/musl_programs.h"
 
 #define KYMO_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace kymo {
 namespace {
 
-using Words = char* const*;
 using Spawn = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*,
                       const posix_spawnattr_t*, Words, Words);
 
@@ -42,7 +43,6 @@ class Real {
 };
 
 constinit Real<int (*)(const char*, Words, Words)> real_execve("execve");
-constinit Real<int (*)(const char*, Words)> real_execvp("execvp");
 constinit Real<int (*)(const char*, Words, Words)> real_execvpe("execvpe");
 constinit Real<int (*)(int, const char*, Words, Words, int)> real_execveat(
     "execveat");
@@ -50,29 +50,54 @@ constinit Real<int (*)(int, Words, Words)> real_fexecve("fexecve");
 constinit Real<Spawn> real_posix_spawn("posix_spawn");
 constinit Real<Spawn> real_posix_spawnp("posix_spawnp");
 
-// Calls `exec`, which returns only if it could not run the program.
-template <typename Function, typename... Arguments>
-int Exec(std::string_view program, Function exec,
-         Arguments... arguments) noexcept {
-  if (exec == nullptr) {
-    errno = ENOSYS;
-    return -1;
-  }
-  record::StartEntry* const start =
-      record::NoteStart(getpid(), program, MonotonicNs());
-  const int result = exec(arguments...);
-  record::TakeBackStart(start);
-  return result;
+// Calls exec(environment), which returns only if it could not run the program.
+template <typename IsRunByMusl, typename Function>
+int Exec(std::string_view program, IsRunByMusl is_run_by_musl, Words envp,
+         Function exec) noexcept {
+  return WithEnvironmentFor(is_run_by_musl, envp, [&](Words environment) {
+    record::StartEntry* const start =
+        record::NoteStart(getpid(), program, MonotonicNs());
+    const int result = exec(environment);
+    record::TakeBackStart(start);
+    return result;
+  });
 }
 
-int SpawnAndNote(Spawn spawn, pid_t* pid, const char* program,
-                 const posix_spawn_file_actions_t* actions,
+// In place of a function that libc does not have.
+int NotThere() noexcept {
+  errno = ENOSYS;
+  return -1;
+}
+
+int ExecFile(const char* path, Words argv, Words envp) noexcept {
+  const auto exec = real_execve.Get();
+  if (exec == nullptr) return NotThere();
+  return Exec(
+      path, [&] { return IsRunByMusl(AT_FDCWD, path); }, envp,
+      [&](Words environment) { return exec(path, argv, environment); });
+}
+
+// Looks `file` up in the PATH.
+int ExecFound(const char* file, Words argv, Words envp) noexcept {
+  const auto exec = real_execvpe.Get();
+  if (exec == nullptr) return NotThere();
+  return Exec(
+      file, [&] { return IsFoundRunByMusl(file); }, envp,
+      [&](Words environment) { return exec(file, argv, environment); });
+}
+
+template <typename IsRunByMusl>
+int SpawnAndNote(Spawn spawn, IsRunByMusl is_run_by_musl, pid_t* pid,
+                 const char* program, const posix_spawn_file_actions_t* actions,
                  const posix_spawnattr_t* attributes, Words argv,
                  Words envp) noexcept {
   if (spawn == nullptr) return ENOSYS;
   const int64_t start_ns = MonotonicNs();
   pid_t child = 0;
-  const int error = spawn(&child, program, actions, attributes, argv, envp);
+  const int error =
+      WithEnvironmentFor(is_run_by_musl, envp, [&](Words environment) {
+        return spawn(&child, program, actions, attributes, argv, environment);
+      });
   if (error != 0) return error;
   if (pid != nullptr) *pid = child;
   record::NoteStart(child, program, start_ns);
@@ -97,7 +122,8 @@ int WithWords(const char* first, va_list* rest, Function exec) noexcept {
   return exec(words);
 }
 
-// Stores the path of an open file in `path`. Negative descriptors have none.
+// Stores the path of an open file in `path`, with a zero behind it. It is empty
+// for negative descriptors.
 std::string_view PathOf(int fd, char (&path)[PATH_MAX]) noexcept {
   char link[] = "/proc/self/fd/0000000000";
   const size_t prefix = sizeof("/proc/self/fd/") - 1;
@@ -108,15 +134,16 @@ std::string_view PathOf(int fd, char (&path)[PATH_MAX]) noexcept {
   for (int left = fd; digits-- > 0; left /= 10) {
     *--digit = static_cast<char>('0' + left % 10);
   }
-  const ssize_t size = readlink(link, path, sizeof(path));
-  return {path, size > 0 ? static_cast<size_t>(size) : 0};
+  const ssize_t size = readlink(link, path, sizeof(path) - 1);
+  const size_t length = size > 0 ? static_cast<size_t>(size) : 0;
+  path[length] = '\0';
+  return {path, length};
 }
 
 }  // namespace
 
 void FindRealStarts() noexcept {
   real_execve.Get();
-  real_execvp.Get();
   real_execvpe.Get();
   real_execveat.Get();
   real_fexecve.Get();
@@ -128,20 +155,20 @@ void FindRealStarts() noexcept {
 
 KYMO_EXPORT int execve(const char* path, char* const* argv,
                        char* const* envp) noexcept {
-  return kymo::Exec(path, kymo::real_execve.Get(), path, argv, envp);
+  return kymo::ExecFile(path, argv, envp);
 }
 
 KYMO_EXPORT int execv(const char* path, char* const* argv) noexcept {
-  return kymo::Exec(path, kymo::real_execve.Get(), path, argv, environ);
+  return kymo::ExecFile(path, argv, environ);
 }
 
 KYMO_EXPORT int execvp(const char* file, char* const* argv) noexcept {
-  return kymo::Exec(file, kymo::real_execvp.Get(), file, argv);
+  return kymo::ExecFound(file, argv, environ);
 }
 
 KYMO_EXPORT int execvpe(const char* file, char* const* argv,
                         char* const* envp) noexcept {
-  return kymo::Exec(file, kymo::real_execvpe.Get(), file, argv, envp);
+  return kymo::ExecFound(file, argv, envp);
 }
 
 KYMO_EXPORT int execl(const char* path, const char* first, ...) noexcept {
@@ -175,31 +202,49 @@ KYMO_EXPORT int execle(const char* path, const char* first, ...) noexcept {
 
 KYMO_EXPORT int execveat(int folder, const char* path, char* const* argv,
                          char* const* envp, int flags) noexcept {
+  const auto exec = kymo::real_execveat.Get();
+  if (exec == nullptr) return kymo::NotThere();
   char opened[PATH_MAX];
   const bool is_folder_itself = (flags & AT_EMPTY_PATH) != 0 && *path == '\0';
+  const std::string_view program =
+      is_folder_itself ? kymo::PathOf(folder, opened) : std::string_view(path);
   return kymo::Exec(
-      is_folder_itself ? kymo::PathOf(folder, opened) : std::string_view(path),
-      kymo::real_execveat.Get(), folder, path, argv, envp, flags);
+      program,
+      [&] {
+        return kymo::IsRunByMusl(folder, is_folder_itself ? opened : path);
+      },
+      envp,
+      [&](kymo::Words environment) {
+        return exec(folder, path, argv, environment, flags);
+      });
 }
 
 KYMO_EXPORT int fexecve(int fd, char* const* argv, char* const* envp) noexcept {
+  const auto exec = kymo::real_fexecve.Get();
+  if (exec == nullptr) return kymo::NotThere();
   char opened[PATH_MAX];
-  return kymo::Exec(kymo::PathOf(fd, opened), kymo::real_fexecve.Get(), fd,
-                    argv, envp);
+  return kymo::Exec(
+      kymo::PathOf(fd, opened),
+      [&] { return kymo::IsRunByMusl(AT_FDCWD, opened); }, envp,
+      [&](kymo::Words environment) { return exec(fd, argv, environment); });
 }
 
 KYMO_EXPORT int posix_spawn(pid_t* pid, const char* path,
                             const posix_spawn_file_actions_t* actions,
                             const posix_spawnattr_t* attributes,
                             char* const* argv, char* const* envp) {
-  return kymo::SpawnAndNote(kymo::real_posix_spawn.Get(), pid, path, actions,
-                            attributes, argv, envp);
+  return kymo::SpawnAndNote(
+      kymo::real_posix_spawn.Get(),
+      [&] { return kymo::IsRunByMusl(AT_FDCWD, path); }, pid, path, actions,
+      attributes, argv, envp);
 }
 
 KYMO_EXPORT int posix_spawnp(pid_t* pid, const char* file,
                              const posix_spawn_file_actions_t* actions,
                              const posix_spawnattr_t* attributes,
                              char* const* argv, char* const* envp) {
-  return kymo::SpawnAndNote(kymo::real_posix_spawnp.Get(), pid, file, actions,
-                            attributes, argv, envp);
+  return kymo::SpawnAndNote(
+      kymo::real_posix_spawnp.Get(),
+      [&] { return kymo::IsFoundRunByMusl(file); }, pid, file, actions,
+      attributes, argv, envp);
 }

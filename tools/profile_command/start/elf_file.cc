@@ -44,13 +44,4 @@ bool ElfFile::Read(void* to, size_t size, uint64_t at) const {
          static_cast<ssize_t>(size);
 }
 
-bool UsesMusl(const std::string& path) {
-  const ElfFile file(path);
-  const Elf64_Shdr* const section = file.Find(".interp");
-  if (section == nullptr) return false;
-  const std::vector<char> loader = file.Content<char>(*section);
-  return std::string_view(loader.data(), loader.size()).find("/ld-musl-") !=
-         std::string_view::npos;
-}
-
 }  // namespace kymo::tools

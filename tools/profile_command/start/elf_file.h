@@ -51,10 +51,6 @@ class ElfFile {
   std::vector<char> names_;  // of sections; ends with a zero
 };
 
-// Whether a program asks for musl's loader, which ends it when it is to preload
-// a library that needs glibc. False for what is no ELF file.
-bool UsesMusl(const std::string& path);
-
 }  // namespace kymo::tools
 
 #endif  // KYMO_TOOLS_PROFILE_COMMAND_START_ELF_FILE_H_

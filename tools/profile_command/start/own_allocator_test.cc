@@ -257,21 +257,6 @@ bool HasOtherKymoWith(const std::string& section, const std::string& content,
   return HasOtherKymo(path);
 }
 
-TEST(ElfFileTest, TheLoaderSaysWhichCLibraryAProgramHas) {
-  const std::string path = testing::TempDir() + "/loader";
-  const auto uses_musl = [&](const std::string& section,
-                             const std::string& loader) {
-    std::ofstream(path, std::ios::binary)
-        << FileWithSection(section, loader, loader.size());
-    return UsesMusl(path);
-  };
-  EXPECT_TRUE(uses_musl(".interp", "/lib/ld-musl-x86_64.so.1"));
-  EXPECT_FALSE(uses_musl(".interp", "/lib64/ld-linux-x86-64.so.2"));
-  EXPECT_FALSE(uses_musl(".comment", "/lib/ld-musl-x86_64.so.1"));
-  EXPECT_FALSE(UsesMusl("/proc/self/exe"));
-  EXPECT_FALSE(UsesMusl("/nowhere"));
-}
-
 TEST(OtherKymoTest, OnlyAWholeNoteOfKymosCounts) {
   const std::string kName("Kymo\0\0\0\0", 8);
   constexpr uint32_t kOther = record::kLayoutVersion + 1;
