@@ -310,20 +310,21 @@ void WaitLog::Collect(
   shard.ledger.Add(model::Loss::kWaitsWithoutStack, without_stack);
   if (names_forgotten_ > 0) {
     shard.ledger.AddOfBackend(
-        "names of what threads waited for, of which there "
-        "were too many (off_cpu)",
+        "off_cpu",
+        "names of what threads waited for, of which there were too many: "
+        "record for a shorter time",
         names_forgotten_);
   }
   if (not_held_ > 0) {
     shard.ledger.AddOfBackend(
-        "places of waits, of which too many came at once "
-        "(off_cpu)",
+        "off_cpu", "waits without a place, because too many came at once",
         not_held_);
   }
   if (sums_forgotten_ > 0) {
     shard.ledger.AddOfBackend(
-        "stacks of short waits, of which there were too "
-        "many (off_cpu)",
+        "off_cpu",
+        "short waits without a stack, because there were too many different "
+        "ones: record for a shorter time",
         sums_forgotten_);
   }
   std::ranges::stable_sort(states.short_waits, {}, &model::WaitSum::track);

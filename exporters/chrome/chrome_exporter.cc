@@ -108,7 +108,7 @@ void AppendMetadata(std::string& out, const Trace& trace) {
   }
 }
 
-// The counters that are not zero.
+// The counters that are not zero, and their parts.
 std::string LedgerJson(const model::LossLedger& ledger) {
   std::string json = "{";
   for (size_t i = 0; i < static_cast<size_t>(model::Loss::kCount); ++i) {
@@ -117,7 +117,18 @@ std::string LedgerJson(const model::LossLedger& ledger) {
     absl::StrAppend(&json, json.size() > 1 ? ", " : "", "\"",
                     ToAbsl(model::LossName(loss)), "\": ", ledger.Get(loss));
   }
-  return json + "}";
+  if (ledger.parts().empty()) return json + "}";
+  const char* separator = ", \"parts\": [";
+  for (const auto& [part, count] : ledger.parts()) {
+    absl::StrAppend(&json, separator, "{\"loss\": \"",
+                    ToAbsl(model::LossName(part.loss)), "\", \"of\": ");
+    json::AppendJsonString(json, part.of);
+    json += ", \"what\": ";
+    json::AppendJsonString(json, part.what);
+    absl::StrAppend(&json, ", \"count\": ", count, "}");
+    separator = ", ";
+  }
+  return json + "]}";
 }
 
 // Everything before the elements of traceEvents.

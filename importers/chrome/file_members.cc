@@ -1,9 +1,12 @@
 #include "importers/chrome/file_members.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <string>
 
 #include <simdjson.h>
 
@@ -20,6 +23,30 @@ bool IsFoundAgain(Loss loss) {
          loss == Loss::kFreesNotSeen;
 }
 
+// The parts of counters. `counts`: of all counters; what remains of it when the
+// parts are taken.
+void AddParts(simdjson::dom::array parts, std::span<uint64_t> counts,
+              model::LossLedger& ledger) {
+  for (const simdjson::dom::element element : parts) {
+    std::string_view name;
+    std::string_view of;
+    std::string_view what;
+    uint64_t count = 0;
+    if (element["loss"].get(name) != simdjson::SUCCESS ||
+        element["of"].get(of) != simdjson::SUCCESS ||
+        element["what"].get(what) != simdjson::SUCCESS ||
+        element["count"].get(count) != simdjson::SUCCESS) {
+      continue;
+    }
+    for (size_t i = 0; i < counts.size(); ++i) {
+      const Loss loss = static_cast<Loss>(i);
+      if (model::LossName(loss) != name || count > counts[i]) continue;
+      counts[i] -= count;
+      ledger.AddPart({loss, std::string(of), std::string(what)}, count);
+    }
+  }
+}
+
 void AddLedger(std::string_view json, model::LossLedger& ledger) {
   simdjson::dom::parser parser;
   simdjson::dom::object entries;
@@ -27,13 +54,21 @@ void AddLedger(std::string_view json, model::LossLedger& ledger) {
       simdjson::SUCCESS) {
     return;
   }
-  for (size_t i = 0; i < static_cast<size_t>(Loss::kCount); ++i) {
+  std::array<uint64_t, static_cast<size_t>(Loss::kCount)> counts{};
+  for (size_t i = 0; i < counts.size(); ++i) {
     const Loss loss = static_cast<Loss>(i);
     uint64_t count = 0;
     if (!IsFoundAgain(loss) &&
         entries[model::LossName(loss)].get(count) == simdjson::SUCCESS) {
-      ledger.Add(loss, count);
+      counts[i] = count;
     }
+  }
+  simdjson::dom::array parts;
+  if (entries["parts"].get(parts) == simdjson::SUCCESS) {
+    AddParts(parts, counts, ledger);
+  }
+  for (size_t i = 0; i < counts.size(); ++i) {
+    ledger.Add(static_cast<Loss>(i), counts[i]);
   }
 }
 

@@ -265,7 +265,11 @@ TEST(ImportDocumentTest, MembersOfTheFileAreMetadata) {
   const Imported got = ImportText(
       R"({"schemaVersion":1,"distributedInfo":{"rank": 0},"traceEvents":[],
           "host":"a\"b","traceName":"x","kymo_loss_ledger":
-          {"samples_lost":3,"ranges_open_at_end":9,"unknown":1}})");
+          {"samples_lost":3,"ranges_open_at_end":9,"unknown":1,
+           "backend_records_lost":5,"parts":[
+           {"loss":"backend_records_lost","of":"a","what":"b","count":2},
+           {"loss":"backend_records_lost","of":"c","what":"d","count":4},
+           {"loss":"unknown","of":"a","what":"b","count":1},{"loss":1}, 7]}})");
   ASSERT_TRUE(got.status.ok());
   std::vector<std::string> entries;
   for (const model::Metadata& entry : got.trace->metadata()) {
@@ -276,6 +280,10 @@ TEST(ImportDocumentTest, MembersOfTheFileAreMetadata) {
                            R"(distributedInfo={"rank": 0})", R"(host="a\"b")"));
   EXPECT_EQ(got.trace->ledger().Get(Loss::kSamplesLost), 3u);
   EXPECT_EQ(got.trace->ledger().Get(Loss::kRangesOpenAtEnd), 0u);
+  // The parts of a counter are not more than it.
+  EXPECT_EQ(got.trace->ledger().Get(Loss::kBackendRecordsLost), 5u);
+  EXPECT_EQ(model::LossText(got.trace->ledger(), Loss::kBackendRecordsLost),
+            "records that a backend could not keep: of a, 2 b");
 }
 
 // Kineto writes "schemaVersion": 1, and PyTorch names the recording's span.

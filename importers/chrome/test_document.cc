@@ -105,6 +105,11 @@ std::string TextOf(const Imported& got) {
     if (trace.ledger().Get(loss) == 0) continue;
     absl::StrAppend(&text, "lost ", ToAbsl(model::LossName(loss)), " ",
                     trace.ledger().Get(loss), "\n");
+    for (const auto& [part, count] : trace.ledger().parts()) {
+      if (part.loss != loss) continue;
+      absl::StrAppend(&text, "  of ", part.of, " ", count, " ", part.what,
+                      "\n");
+    }
   }
   for (const ImportFinding& finding : got.findings) {
     absl::StrAppend(&text, "finding ", finding.rule, " ", finding.count, "\n");

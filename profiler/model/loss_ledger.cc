@@ -42,26 +42,31 @@ bool IsLoss(Loss loss) noexcept {
 
 std::string LossText(const LossLedger& ledger, Loss loss) {
   std::string text(LossMeaning(loss));
-  if (loss != Loss::kBackendRecordsLost) return text;
   const char* separator = ": ";
-  for (const auto& [what, count] : ledger.of_backends()) {
-    text += separator + std::to_string(count) + " " + what;
+  for (const auto& [part, count] : ledger.parts()) {
+    if (part.loss != loss) continue;
+    text += separator;
+    // The names of ranks say how many they are.
+    text += loss == Loss::kRanksAbsent
+                ? part.of + ", because "
+                : "of " + part.of + ", " + std::to_string(count) + " ";
+    text += part.what;
     separator = "; ";
   }
   return text;
 }
 
-void LossLedger::AddOfBackend(const std::string& what, uint64_t count) {
-  AddUpToMost(of_backends_[what], count);
-  AddUpToMost(counts_[static_cast<size_t>(Loss::kBackendRecordsLost)], count);
+void LossLedger::AddPart(const LossPart& part, uint64_t count) {
+  AddUpToMost(parts_[part], count);
+  AddUpToMost(counts_[static_cast<size_t>(part.loss)], count);
 }
 
 void LossLedger::Merge(const LossLedger& other) {
   for (size_t i = 0; i < counts_.size(); ++i) {
     AddUpToMost(counts_[i], other.counts_[i]);
   }
-  for (const auto& [what, count] : other.of_backends_) {
-    AddUpToMost(of_backends_[what], count);
+  for (const auto& [part, count] : other.parts_) {
+    AddUpToMost(parts_[part], count);
   }
 }
 
@@ -69,8 +74,8 @@ void LossLedger::MergeEqual(const LossLedger& other) {
   for (size_t i = 0; i < counts_.size(); ++i) {
     counts_[i] = std::max(counts_[i], other.counts_[i]);
   }
-  for (const auto& [what, count] : other.of_backends_) {
-    uint64_t& known = of_backends_[what];
+  for (const auto& [part, count] : other.parts_) {
+    uint64_t& known = parts_[part];
     known = std::max(known, count);
   }
 }

@@ -5,12 +5,14 @@
 // it. Some counters are notes (`IsLoss` is false): worth saying, nothing
 // missing.
 //
-// A loaded backend (kymo/backend_plugin.h) has counters of its own. They are
-// added up as kBackendRecordsLost, and LossText names each of them.
+// Some counters are sums of parts: kBackendRecordsLost of what backends count
+// themselves, kRanksAbsent of the ranks that are absent for the same reason.
+// LossText names each part.
 #ifndef KYMO_PROFILER_MODEL_LOSS_LEDGER_H_
 #define KYMO_PROFILER_MODEL_LOSS_LEDGER_H_
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -35,6 +37,14 @@ std::string_view LossMeaning(Loss loss) noexcept;
 // False for counters that report without anything missing.
 bool IsLoss(Loss loss) noexcept;
 
+// A part of a counter.
+struct LossPart {
+  Loss loss = Loss::kCount;
+  std::string of;    // a backend's name; "ranks 2-3"
+  std::string what;  // what a backend counts; why ranks are absent
+  auto operator<=>(const LossPart&) const = default;
+};
+
 class LossLedger {
  public:
   void Add(Loss loss, uint64_t count) noexcept {
@@ -43,28 +53,30 @@ class LossLedger {
   uint64_t Get(Loss loss) const noexcept {
     return counts_[static_cast<size_t>(loss)];
   }
-  // Adds to kBackendRecordsLost. `what` follows the number, and names the
-  // backend and its counter: "packets dropped, dropped of my_net". A sum that
-  // does not fit is the largest number.
-  void AddOfBackend(const std::string& what, uint64_t count);
+  // Adds to `part.loss`. A sum that does not fit is the largest number.
+  void AddPart(const LossPart& part, uint64_t count);
+  // Adds to kBackendRecordsLost. `what` follows the number, and says what to
+  // do, if that helps: "packets for which no buffer was (dropped)".
+  void AddOfBackend(const std::string& backend, const std::string& what,
+                    uint64_t count) {
+    AddPart({Loss::kBackendRecordsLost, backend, what}, count);
+  }
   void Merge(const LossLedger& other);
   // The same of ledgers that count the same losses: the larger number of each.
   void MergeEqual(const LossLedger& other);
   // True when some counter that is a loss is not zero.
   bool AnythingLost() const noexcept;
-  // What AddOfBackend has counted.
-  const std::map<std::string, uint64_t>& of_backends() const noexcept {
-    return of_backends_;
-  }
+  // What AddPart has counted.
+  const std::map<LossPart, uint64_t>& parts() const noexcept { return parts_; }
 
  private:
   std::array<uint64_t, static_cast<size_t>(Loss::kCount)> counts_{};
-  std::map<std::string, uint64_t> of_backends_;
+  std::map<LossPart, uint64_t> parts_;
 };
 
-// The meaning of a counter and, of kBackendRecordsLost, what is behind the
-// number: "records that loaded backends lost: 3 packets dropped, dropped of
-// my_net".
+// The meaning of a counter, and its parts: "records that a backend could not
+// keep: of my_net, 3 packets for which no buffer was (dropped)", "ranks of the
+// job whose trace is missing: ranks 2-3, because the command was killed".
 std::string LossText(const LossLedger& ledger, Loss loss);
 
 }  // namespace kymo::model

@@ -165,9 +165,12 @@
       "backends/cupti/decode/decoded_log_test.cc",                             \
       "CountsWhatHasNoTimesOrBeginsBeforeItsLaunch")                           \
   ROW(kBackendRecordsLost, "backend_records_lost", kLoss,                      \
-      "records that loaded backends lost",                                     \
+      "records that a backend could not keep",                                 \
       "tests/integration/backend_library_test.cc",                             \
       "WhatItLosesIsInTheLedgerByName")                                        \
+  ROW(kRanksAbsent, "ranks_absent", kLoss,                                     \
+      "ranks of the job whose trace is missing", "tests/mpi/ranks_test.py",    \
+      "test_a_rank_that_does_not_come_is_named")                               \
   ROW(kSamplesBiased, "samples_biased", kNote,                                 \
       "samples of threads that ran for less than 10 periods: they come at "    \
       "fixed times of a thread's life, so they are biased; raise "             \

@@ -85,22 +85,32 @@ TEST(LossLedgerTest, NotesAreNoLoss) {
 
 TEST(LossLedgerTest, CountersOfBackendsAreNamedBehindTheirSum) {
   LossLedger ledger;
-  ledger.AddOfBackend("packets dropped, dropped of my_net", 2);
+  ledger.AddOfBackend("my_net", "packets dropped (dropped)", 2);
   LossLedger other;
-  other.AddOfBackend("packets dropped, dropped of my_net", 1);
-  other.AddOfBackend("ticks too late, missed of ticks", 4);
+  other.AddOfBackend("my_net", "packets dropped (dropped)", 1);
+  other.AddOfBackend("ticks", "ticks too late (missed)", 4);
   ledger.Merge(other);
   EXPECT_TRUE(ledger.AnythingLost());
   EXPECT_EQ(ledger.Get(Loss::kBackendRecordsLost), 7);
   EXPECT_EQ(LossText(ledger, Loss::kBackendRecordsLost),
-            "records that loaded backends lost: 3 packets dropped, dropped of "
-            "my_net; 4 ticks too late, missed of ticks");
+            "records that a backend could not keep: of my_net, 3 packets "
+            "dropped (dropped); of ticks, 4 ticks too late (missed)");
   EXPECT_EQ(LossText(ledger, Loss::kSamplesLost),
             LossMeaning(Loss::kSamplesLost));
   // A backend may say any number.
-  ledger.AddOfBackend("ticks too late, missed of ticks", ~uint64_t{0});
-  ledger.AddOfBackend("ticks too late, missed of ticks", 1);
+  ledger.AddOfBackend("ticks", "ticks too late (missed)", ~uint64_t{0});
+  ledger.AddOfBackend("ticks", "ticks too late (missed)", 1);
   EXPECT_EQ(ledger.Get(Loss::kBackendRecordsLost), ~uint64_t{0});
+}
+
+TEST(LossLedgerTest, AbsentRanksAreNamedWithTheReason) {
+  LossLedger ledger;
+  ledger.AddPart({Loss::kRanksAbsent, "ranks 3-4, 7", "they were killed"}, 3);
+  ledger.AddOfBackend("ticks", "ticks too late (missed)", 1);
+  EXPECT_EQ(ledger.Get(Loss::kRanksAbsent), 3);
+  EXPECT_EQ(LossText(ledger, Loss::kRanksAbsent),
+            "ranks of the job whose trace is missing: ranks 3-4, 7, because "
+            "they were killed");
 }
 
 TEST(ActivityTypeTest, NamesRoundTrip) {

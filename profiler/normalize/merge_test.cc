@@ -236,7 +236,7 @@ TEST(MergeTest, PartsOfARecordingHaveTheSameLosses) {
           {builder.Intern("kymo_recording"), builder.Intern(recording)}};
     }
     builder.shard().ledger.Add(Loss::kSamplesLost, 5);
-    builder.shard().ledger.AddOfBackend("packets of my_net", 2);
+    builder.shard().ledger.AddOfBackend("my_net", "packets", 2);
     shards.push_back(std::move(builder).Build());
   }
   shards[1].ledger.Add(Loss::kRecordsCorrupt, 1);
@@ -244,7 +244,7 @@ TEST(MergeTest, PartsOfARecordingHaveTheSameLosses) {
   EXPECT_EQ(trace.ledger().Get(Loss::kSamplesLost), 15u);
   EXPECT_EQ(trace.ledger().Get(Loss::kRecordsCorrupt), 1u);
   EXPECT_EQ(trace.ledger().Get(Loss::kBackendRecordsLost), 6u);
-  EXPECT_EQ(trace.ledger().of_backends().at("packets of my_net"), 6u);
+  EXPECT_EQ(trace.ledger().parts().begin()->second, 6u);
 }
 
 TEST(MergeTest, WhatIsSaidTwiceIsSaidOnce) {

@@ -18,10 +18,10 @@ TEST(LedgerTextTest, LossesFirstThenNotes) {
 
 TEST(LedgerTextTest, LossesOfBackendsHaveTheirNames) {
   model::LossLedger ledger;
-  ledger.AddOfBackend("ticks that came too late, ticks_missed of ticks", 3);
+  ledger.AddOfBackend("ticks", "ticks that came too late (missed)", 3);
   EXPECT_EQ(LedgerText(ledger),
-            "Lost: 3 backend_records_lost (records that loaded backends lost: "
-            "3 ticks that came too late, ticks_missed of ticks)\n");
+            "Lost: 3 backend_records_lost (records that a backend could not "
+            "keep: of ticks, 3 ticks that came too late (missed))\n");
 }
 
 TEST(LedgerTextTest, NothingLostNothingSaid) {

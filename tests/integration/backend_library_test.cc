@@ -68,8 +68,8 @@ TEST(BackendLibraryInProcessTest, WhatItLosesIsInTheLedgerByName) {
   EXPECT_EQ(ledger.Get(model::Loss::kBackendRecordsLost), 3u);
   EXPECT_TRUE(ledger.AnythingLost());
   EXPECT_EQ(model::LossText(ledger, model::Loss::kBackendRecordsLost),
-            "records that loaded backends lost: 3 ticks that came too late, "
-            "ticks_missed of ticks");
+            "records that a backend could not keep: of ticks, 3 ticks that "
+            "came too late (ticks_missed)");
 }
 
 TEST(BackendLibraryInProcessTest, ItIsSwitchedByItsName) {

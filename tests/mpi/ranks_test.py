@@ -341,6 +341,11 @@ class PlainRanksTest(unittest.TestCase):
         self.assertIn("no trace of rank 2", said)
         self.assertIn("no trace of rank 2", (out / "ranks.txt").read_text())
         self.assertEqual([row["rank"] for row in self.rows(out)], [0, 1])
+        absent, = [row for row in
+                   json.loads((out / "summary.json").read_text())["ledger"]
+                   if row["name"] == "ranks_absent"]
+        self.assertEqual(absent["count"], 1)
+        self.assertIn("missing: rank 2, because ", absent["meaning"])
 
     def test_ranks_that_share_no_folder_send_their_traces(self):
         network = {"KYMO_RANKS_TOKEN": os.urandom(16).hex(),

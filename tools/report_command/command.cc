@@ -223,7 +223,8 @@ class ReportRun {
                           ReportInWindows(command_, exporters_, large));
     if (!command_.quiet) {
       for (const std::string& note : report.notes) Say(note);
-      fputs(report::LedgerText(report.sums.ledger()).c_str(), stderr);
+      fputs(VisibleLines(report::LedgerText(report.sums.ledger())).c_str(),
+            stderr);
     }
     KYMO_RETURN_IF_ERROR(Print(report.table, command_.format));
     if (command_.exporters.empty()) return kExitDone;
@@ -263,7 +264,8 @@ class ReportRun {
       }
     }
     // Not on standard output, where the table is PyTorch's to the byte.
-    fputs(report::LedgerText(loaded.trace.ledger()).c_str(), stderr);
+    fputs(VisibleLines(report::LedgerText(loaded.trace.ledger())).c_str(),
+          stderr);
   }
 
   // "trace" of "runs/trace.json.gz".

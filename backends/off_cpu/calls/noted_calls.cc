@@ -84,13 +84,17 @@ void NotedCalls::End(model::LossLedger& ledger) {
   Read();
   Deliver(~uint64_t{0});
   if (const uint64_t lost = reader_->LostCalls(); lost > 0) {
-    ledger.AddOfBackend("stacks of waits that were too many to note (off_cpu)",
-                        lost);
+    ledger.AddOfBackend(
+        "off_cpu",
+        "stacks of waits that came faster than Kymo read them: it needs more "
+        "of a CPU",
+        lost);
   }
   if (const uint64_t skipped = reader_->SkippedWakes(); skipped > 0) {
     ledger.AddOfBackend(
+        "off_cpu",
         "wakers of threads, because waits ended more than 25,000 times a "
-        "second (off_cpu)",
+        "second",
         skipped);
   }
   ledger.Add(model::Loss::kRecordsCorrupt, reader_->unsound_cells());

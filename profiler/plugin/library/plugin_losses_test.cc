@@ -91,8 +91,8 @@ TEST(PluginLossTest, CountsDoNotWrapAround) {
               ElementsAre("mine: lost 18446744073709551615 as (a)"));
   EXPECT_EQ(shard.ledger.Get(model::Loss::kBackendRecordsLost), ~uint64_t{0});
   EXPECT_EQ(model::LossText(shard.ledger, model::Loss::kBackendRecordsLost),
-            "records that loaded backends lost: 18446744073709551615 as, a of "
-            "mine");
+            "records that a backend could not keep: of mine, "
+            "18446744073709551615 as (a)");
   ASSERT_EQ(shard.metadata.size(), 1u);
   EXPECT_EQ(shard.strings.Get(shard.metadata[0].json_value),
             R"({"a": {"count": 18446744073709551615, "text": "as"}})");

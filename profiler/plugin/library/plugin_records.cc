@@ -361,9 +361,9 @@ void PluginRecords::FinishLosses() {
     json += "}";
     remarks_.push_back(absl::StrCat(options_.backend, ": lost ", lost_[i], " ",
                                     loss.text, " (", loss.name, ")"));
-    shard_.ledger.AddOfBackend(
-        absl::StrCat(loss.text, ", ", loss.name, " of ", options_.backend),
-        lost_[i]);
+    shard_.ledger.AddOfBackend(options_.backend,
+                               absl::StrCat(loss.text, " (", loss.name, ")"),
+                               lost_[i]);
   }
   if (json.empty()) return;
   shard_.metadata.push_back(

@@ -16,6 +16,8 @@
 #include "importers/chrome/chrome_importer.h"
 #include "importers/load/load.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/model/trace.h"
 #include "profiler/report/ranks/rank_tables.h"
 #include "profiler/report/value_table.h"
 #include "profiler/text/json_writer.h"
@@ -64,6 +66,7 @@ absl::StatusOr<LoadedTrace> LoadRanks(const JobFiles& files) {
   return Load(files.traces, {}, importers);
 }
 
+// It follows "because".
 const char* WhyMissing(MissingReason reason) {
   switch (reason) {
     case MissingReason::kNeverSeen:
@@ -72,7 +75,7 @@ const char* WhyMissing(MissingReason reason) {
     case MissingReason::kLost:
       return "the command was killed";
     case MissingReason::kNoTrace:
-      return "the command ended without one, and has said why";
+      return "the command ended without a trace, and has said why";
   }
   return "";
 }
@@ -93,19 +96,36 @@ std::string RankList(const std::vector<int64_t>& ranks) {
                       absl::StrJoin(parts, ", "));
 }
 
-// A sentence for each reason.
-std::vector<std::string> AboutMissing(const JobFiles& files) {
-  std::map<MissingReason, std::vector<int64_t>> by_reason;
+using MissingRanks = std::map<MissingReason, std::vector<int64_t>>;
+
+MissingRanks ByReason(const JobFiles& files) {
+  MissingRanks by_reason;
   for (const MissingRank& missing : files.missing) {
     by_reason[missing.reason].push_back(missing.rank);
   }
+  return by_reason;
+}
+
+// A sentence for each reason.
+std::vector<std::string> AboutMissing(const MissingRanks& missing) {
   std::vector<std::string> lines;
-  for (const auto& [reason, ranks] : by_reason) {
+  for (const auto& [reason, ranks] : missing) {
     lines.push_back(absl::StrCat("no trace of ", RankList(ranks), ": ",
                                  WhyMissing(reason),
                                  "; the answer is that of the others"));
   }
   return lines;
+}
+
+// The same in the ledger of the job's trace.
+void CountMissing(const MissingRanks& missing, model::Trace& trace) {
+  model::TraceData data = std::move(trace).Release();
+  for (const auto& [reason, ranks] : missing) {
+    data.ledger.AddPart(
+        {model::Loss::kRanksAbsent, RankList(ranks), WhyMissing(reason)},
+        ranks.size());
+  }
+  trace = model::Trace(std::move(data));
 }
 
 // One line, however many ranks it is about.
@@ -239,7 +259,8 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
     KeepTraces(job, *sums, command.keep_ranks, *choice, files);
   }
   progress.Clear();
-  const std::vector<std::string> missing = AboutMissing(files);
+  const MissingRanks by_reason = ByReason(files);
+  const std::vector<std::string> missing = AboutMissing(by_reason);
   for (const std::string& line : missing) Say(line);
   if (files.traces.empty()) {
     return absl::NotFoundError(
@@ -247,7 +268,8 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
                      "'; all ranks have to see this folder (--output_dir)"));
   }
   progress.Show("reading the ranks");
-  KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadRanks(files));
+  KYMO_ASSIGN_OR_RETURN(LoadedTrace loaded, LoadRanks(files));
+  CountMissing(by_reason, loaded.trace);
   SayUnknownClocks(loaded);
   if (job.rank().is_mpi && report::RankTable(loaded.trace).rows.empty()) {
     Say("no rank called MPI_Init in a way that Kymo sees, so there are no "
