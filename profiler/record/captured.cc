@@ -71,7 +71,7 @@ void WriteArgs(PayloadWriter& writer, const CapturedArg* args,
 }
 
 void AddArgsTo(uint64_t ticket, uint32_t index, const CapturedArg* args,
-               size_t arg_count) noexcept {
+               size_t arg_count, uint64_t ticks) noexcept {
   if (arg_count == 0) return;
   size_t bytes = 0;
   const size_t count = ArgsThatFit(args, arg_count, kMaxRecordBytes, &bytes);
@@ -80,7 +80,7 @@ void AddArgsTo(uint64_t ticket, uint32_t index, const CapturedArg* args,
   if (slot == nullptr) return;
   PayloadWriter writer(slot + 1);
   WriteArgs(writer, args, count);
-  Publish(slot);
+  PublishAt(slot, ticks != 0 ? ticks : TicksNow());
 }
 
 }  // namespace
@@ -113,7 +113,12 @@ Slot* TakeCaptured(const Captured& what) noexcept {
   return slot;
 }
 
-uint64_t BeginCapturedAsync(const Captured& what) noexcept {
+uint64_t TicksNow() noexcept {
+  const ThreadStream* const stream = thread_stream;
+  return stream == nullptr ? 0 : ReadTicks(stream->clock_source);
+}
+
+uint64_t BeginCapturedAsync(const Captured& what, uint64_t ticks) noexcept {
   Slot* const slot = TakeCaptured(what);
   if (slot == nullptr) return 0;
   const ThreadStream* const stream = thread_stream;
@@ -122,14 +127,18 @@ uint64_t BeginCapturedAsync(const Captured& what) noexcept {
       PackKind(SlotKind::kRange, static_cast<uint8_t>(kCapturedScope),
                stream->depth & kMaxDepth);
   const uint64_t id = PackId(stream->ticket, stream->chunk, SlotIndex(slot));
-  Publish(slot);
+  PublishAt(slot, ticks != 0 ? ticks : TicksNow());
   return id;
 }
 
-void EndCapturedAsync(uint64_t id) noexcept {
+void EndCapturedAsync(uint64_t id, const CapturedArg* args, size_t arg_count,
+                      uint64_t ticks) noexcept {
   uint64_t ticket = 0;
   Slot* const slot = SlotOf(id, &ticket);
   if (slot == nullptr) return CountEndWithoutBegin();
+  if (arg_count != 0 && IsAnythingOn()) {
+    AddArgsTo(ticket, SlotIndex(slot), args, arg_count, ticks);
+  }
   const ThreadStream* const stream = thread_stream;
   if (stream == nullptr || stream->ticket != ticket) {
     return EndElsewhere(slot, ticket, nullptr, 0);
@@ -140,7 +149,26 @@ void EndCapturedAsync(uint64_t id) noexcept {
       slot->end.load(std::memory_order_relaxed) != 0) {
     return CountEndWithoutBegin();
   }
-  slot->end.store(ReadTicks(stream->clock_source), std::memory_order_release);
+  slot->end.store(ticks != 0 ? ticks : ReadTicks(stream->clock_source),
+                  std::memory_order_release);
+}
+
+uint64_t EndCaptured(OpenRange& range, const CapturedArg* args,
+                     size_t arg_count) noexcept {
+  const uint64_t ticks = TicksNow();
+  if (range.slot == nullptr || ticks == 0) return ticks;
+  if (arg_count != 0 && IsAnythingOn()) {
+    AddArgsTo(range.ticket, SlotIndex(range.slot), args, arg_count, ticks);
+  }
+  ThreadStream* const stream = thread_stream;
+  if (stream->ticket != range.ticket) {
+    EndRange(range);
+    return ticks;
+  }
+  range.slot->end.store(ticks, std::memory_order_release);
+  stream->depth = range.depth;
+  range.slot = nullptr;
+  return ticks;
 }
 
 void RecordCapturedInstant(const Captured& what) noexcept {
@@ -181,7 +209,7 @@ void RecordCapturedResource(ResourceKind kind, uint64_t handle,
 void AddCapturedArgs(const OpenRange& range, const CapturedArg* args,
                      size_t arg_count) noexcept {
   if (range.slot == nullptr || !IsAnythingOn()) return;
-  AddArgsTo(range.ticket, SlotIndex(range.slot), args, arg_count);
+  AddArgsTo(range.ticket, SlotIndex(range.slot), args, arg_count, 0);
 }
 
 void AddCapturedArgs(uint64_t id, const CapturedArg* args,
@@ -189,7 +217,7 @@ void AddCapturedArgs(uint64_t id, const CapturedArg* args,
   uint64_t ticket = 0;
   const Slot* const slot = SlotOf(id, &ticket);
   if (slot == nullptr || !IsAnythingOn()) return;
-  AddArgsTo(ticket, SlotIndex(slot), args, arg_count);
+  AddArgsTo(ticket, SlotIndex(slot), args, arg_count, 0);
 }
 
 void CountEndWithoutBegin() noexcept {

@@ -9,6 +9,9 @@
 //   uint64_t id = BeginCapturedAsync(what);   // a range of no thread
 //   EndCapturedAsync(id);                     // any thread may end it
 //
+//   const CapturedArg args[] = {{.key = LiteralId("bytes"), .bits = 4}};
+//   uint64_t ticks = EndCaptured(range, args, 1);  // one clock read for both
+//
 // The record is a range or an instant, as range.h makes it. Its flags say which
 // interface it comes from, and the name of its domain. The keys of arguments
 // are name ids: a program may make them at run time, so they are no literals.
@@ -36,9 +39,13 @@ struct CapturedArg {
   std::string_view text;                 // kString; borrowed for the call
 };
 
+// `user_annotation` in PyTorch's words.
+inline constexpr RecordScope kCapturedScope = RecordScope::kUserScope;
+
 struct Captured {
   ForeignName name;
-  uint32_t source = 0;          // kSlotNvtx or kSlotItt
+  uint32_t source = 0;  // kSlotNvtx or kSlotItt; 0: none of these
+  RecordScope scope = kCapturedScope;
   uint32_t domain = kNameLost;  // name id; kNameLost: none
   const CapturedArg* args = nullptr;
   size_t arg_count = 0;
@@ -48,8 +55,14 @@ struct Captured {
   }
 };
 
-// `user_annotation` in PyTorch's words.
-inline constexpr RecordScope kCapturedScope = RecordScope::kUserScope;
+// The id of a literal, which names and keys may be. The id of text that a
+// program hands over is NameOf's.
+inline uint32_t LiteralId(Literal name) noexcept {
+  ThreadStream* const stream = thread_stream;
+  if (stream != nullptr) [[likely]]
+    return NameId(stream, name);
+  return Host().intern(name.text, name.size);
+}
 
 // Takes slots and writes all but the head's kind and times. Out of line.
 Slot* TakeCaptured(const Captured& what) noexcept;
@@ -62,18 +75,27 @@ inline void BeginCaptured(OpenRange& range, const Captured& what) noexcept {
     if (slot == nullptr) [[unlikely]]
       return;
     slot->flags = what.flags();
-    OpenSlot(range, slot, what.name.id, kCapturedScope, 0);
+    OpenSlot(range, slot, what.name.id, what.scope, 0);
     return;
   }
   Slot* const slot = TakeCaptured(what);
   if (slot == nullptr) return;
-  OpenSlot(range, slot, slot->name, kCapturedScope, slot->extra_slots);
+  OpenSlot(range, slot, slot->name, what.scope, slot->extra_slots);
 }
 
 // Begins a range that any thread may end by its id. It has no parent and no
-// children. 0 = lost.
-uint64_t BeginCapturedAsync(const Captured& what) noexcept;
-void EndCapturedAsync(uint64_t id) noexcept;
+// children. 0 = lost. `ticks`: when it began; 0 = now.
+uint64_t BeginCapturedAsync(const Captured& what, uint64_t ticks = 0) noexcept;
+// Arguments that only the end knows go along. `ticks`: when it ended; 0 = now.
+void EndCapturedAsync(uint64_t id, const CapturedArg* args = nullptr,
+                      size_t arg_count = 0, uint64_t ticks = 0) noexcept;
+
+// Ends a range, as EndRange does, and adds arguments that only the end knows.
+// Returns the time of the end.
+uint64_t EndCaptured(OpenRange& range, const CapturedArg* args,
+                     size_t arg_count) noexcept;
+// The time for records that are made together.
+uint64_t TicksNow() noexcept;
 
 void RecordCapturedInstant(const Captured& what) noexcept;
 // `name` is a name id.

@@ -67,6 +67,44 @@ TEST_F(CapturedTest, ARangeHasItsSourceDomainAndArguments) {
   EXPECT_EQ(std::bit_cast<double>(records[3].end), -0.25);
 }
 
+TEST_F(CapturedTest, ARangeEndsTogetherWithWhatOnlyItsEndKnows) {
+  const CapturedArg args[] = {{.key = LiteralId("bytes"), .bits = 7},
+                              {.key = LiteralId("from"), .bits = 3}};
+  OpenRange range;
+  BeginCaptured(range, {.name = {.id = LiteralId("range")},
+                        .scope = RecordScope::kFunction,
+                        .args = args,
+                        .arg_count = 1});
+  const uint64_t ticks = EndCaptured(range, args + 1, 1);
+  EXPECT_EQ(EndCaptured(range, args, 2) >= ticks, true);  // over: no more args
+  // What the range has begun, and what has ended with it.
+  const uint64_t id = BeginCapturedAsync(Named("async"), ticks);
+  EndCapturedAsync(id, args, 2, ticks + 1);
+  // The chunk that the range began in is sealed before its end.
+  OpenRange long_one;
+  BeginCaptured(long_one, Named("long"));
+  for (size_t i = 0; i < kSlotsPerChunk; ++i) {
+    RecordCapturedInstant(Named("instant"));
+  }
+  EndCaptured(long_one, args, 2);
+  const std::vector<Record> records = Stop();
+  ASSERT_EQ(records.size(), 3 + kSlotsPerChunk);
+  EXPECT_EQ(records[0].name, "range");
+  EXPECT_EQ(records[0].scope, RecordScope::kFunction);
+  EXPECT_EQ(records[0].flags, 0u);
+  EXPECT_EQ(records[0].args, "bytes=7 from=3 ");
+  EXPECT_EQ(records[0].end, ticks);
+  EXPECT_EQ(records[0].records, 2u);
+  EXPECT_EQ(records[1].args, "bytes=7 from=3 ");
+  EXPECT_EQ(records[1].begin, ticks);
+  EXPECT_EQ(records[1].end, ticks + 1);
+  EXPECT_EQ(records[1].depth, records[0].depth);
+  EXPECT_EQ(records[2].name, "long");
+  EXPECT_EQ(records[2].args, "bytes=7 from=3 ");
+  EXPECT_TRUE(records[2].has_end);
+  EXPECT_EQ(records.back().depth, records[2].depth + 1);
+}
+
 TEST_F(CapturedTest, AnAsynchronousRangeEndsOnceByItsId) {
   // In several chunks, so that ids differ in all their parts.
   std::vector<uint64_t> ids;

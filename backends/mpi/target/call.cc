@@ -1,22 +1,28 @@
 #include "backends/mpi/target/call.h"
 
 #include "backends/mpi/target/communicators.h"
+#include "profiler/record/captured.h"
 
 namespace kymo::mpi {
 
 constinit thread_local bool is_in_call = false;
 
+using record::CapturedArg;
+
 // The arguments of a range, as they are gathered.
 class Args {
  public:
   void Add(record::Literal key, int64_t value) noexcept {
-    new (&args_[count_++]) record::Arg(key, value);
+    new (&args_[count_++]) CapturedArg{.key = record::LiteralId(key),
+                                       .bits = static_cast<uint64_t>(value)};
   }
   void Add(record::Literal key, std::string_view value) noexcept {
-    new (&args_[count_++]) record::Arg(key, value);
+    new (&args_[count_++]) CapturedArg{.key = record::LiteralId(key),
+                                       .kind = record::PayloadKind::kString,
+                                       .text = value};
   }
-  const record::Arg* data() const noexcept {
-    return reinterpret_cast<const record::Arg*>(args_);
+  const CapturedArg* data() const noexcept {
+    return reinterpret_cast<const CapturedArg*>(args_);
   }
   size_t size() const noexcept { return count_; }
 
@@ -24,8 +30,8 @@ class Args {
   // A call adds at most who (4), what (2), and what came (3).
   static constexpr size_t kMostArgs = 10;
 
-  struct alignas(record::Arg) Room {
-    char bytes[sizeof(record::Arg)];
+  struct alignas(CapturedArg) Room {
+    char bytes[sizeof(CapturedArg)];
   };
   Room args_[kMostArgs];
   size_t count_ = 0;
@@ -119,14 +125,16 @@ Call::Call(const CallInfo& info, Word* args) noexcept
       args_[place] = reinterpret_cast<Word>(&status_);
     }
   }
-  record::BeginRangeWithPayload(range_, info.name, {}, RecordScope::kFunction,
-                                all.data(), all.size());
+  record::BeginCaptured(range_, {.name = {.id = record::LiteralId(info.name)},
+                                 .scope = RecordScope::kFunction,
+                                 .args = all.data(),
+                                 .arg_count = all.size()});
 }
 
 void Call::AddReceived(Args& all) noexcept {
   const auto* const status =
       reinterpret_cast<const void*>(Arg(info_.Place('S')));
-  const Received received = ReadStatus(status, request_.peers);
+  const Received received = ReadStatus(status, request_.peers, false);
   if (!received.is_message) return;
   const bool is_half = info_.Place('e') >= 0;  // of a sendrecv
   all.Add("from", received.from);
@@ -158,10 +166,9 @@ void Call::End(Word result) noexcept {
   } else {
     all.Add("failed", static_cast<int>(result));
   }
-  if (all.size() > 0) record::AddArgs(range_, all.data(), all.size());
-  record::EndRange(range_);
+  const uint64_t ticks = record::EndCaptured(range_, all.data(), all.size());
   if (is_done && info_.Place('r') >= 0) {
-    BeginRequest(HandleAt(Arg(info_.Place('r')), 0), request_);
+    BeginRequest(HandleAt(Arg(info_.Place('r')), 0), request_, ticks);
   }
   if (is_done && info_.Place('M') >= 0) {
     AddMessage(HandleAt(Arg(info_.Place('M')), 0), request_);
@@ -175,10 +182,11 @@ PlainCall::PlainCall(record::Literal name) noexcept : is_outer_(IsRecording()) {
   record::BeginRange(range_, name, RecordScope::kFunction);
 }
 
-PlainCall::~PlainCall() {
-  if (!is_outer_) return;
-  record::EndRange(range_);
+uint64_t PlainCall::End() noexcept {
+  if (!is_outer_) return 0;
+  is_outer_ = false;
   is_in_call = false;
+  return record::EndCaptured(range_, nullptr, 0);
 }
 
 }  // namespace kymo::mpi

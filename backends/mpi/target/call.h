@@ -1,6 +1,6 @@
 // call.h - the range of one call, from its arguments.
 //
-//   constexpr CallInfo kSend = {.name = "MPI_Send", .roles = ".ntdgc"};
+//   constexpr CallInfo kSend("MPI_Send", ".ntdgc");
 //   const Word args[] = {buffer, count, type, dest, tag, comm};
 //   Call call(kSend, args);           // begins the range, if somebody records
 //   result = send(...);
@@ -26,22 +26,37 @@
 
 namespace kymo::mpi {
 
-struct CallInfo {
-  record::Literal name;
-  const char* roles;  // see calls.h
-  bool is_persistent = false;
-
-  // The place of a role among the arguments; -1: there is none.
-  constexpr int Place(char role) const noexcept {
-    for (int i = 0; roles[i] != '\0'; ++i) {
-      if (roles[i] == role) return i;
+// A function, and where among its arguments each role is. It is made when this
+// library is compiled, so that a call looks for nothing.
+class CallInfo {
+ public:
+  consteval CallInfo(record::Literal name, const char* roles,
+                     bool is_persistent = false) noexcept
+      : name(name), is_persistent(is_persistent) {
+    for (int8_t& place : places_) place = -1;
+    for (int8_t i = 0; roles[i] != '\0'; ++i) {
+      // The first one counts.
+      int8_t& place = places_[Index(roles[i])];
+      if (roles[i] != '.' && place < 0) place = i;
     }
-    return -1;
   }
+
+  // The place of a role (see calls.h) among the arguments; -1: there is none.
+  constexpr int Place(char role) const noexcept { return places_[Index(role)]; }
+
+  const record::Literal name;
+  const bool is_persistent;
+
+ private:
+  // Different for all letters, and 64 places are one line of the cache.
+  static constexpr size_t Index(char role) noexcept { return role & 0x3f; }
+
+  int8_t places_[64];
 };
 
 // Whether the thread is inside a call that is recorded.
-extern constinit thread_local bool is_in_call;
+extern constinit thread_local bool is_in_call
+    __attribute__((tls_model("initial-exec")));
 
 // Whether a call that begins now is to be recorded.
 inline bool IsRecording() noexcept { return record::IsOn() && !is_in_call; }
@@ -92,13 +107,15 @@ class Call {
 class PlainCall {
  public:
   explicit PlainCall(record::Literal name) noexcept;
-  ~PlainCall();
+  ~PlainCall() { End(); }
+  // Returns the time of the end, for what ends together with the call.
+  uint64_t End() noexcept;
   PlainCall(const PlainCall&) = delete;
   PlainCall& operator=(const PlainCall&) = delete;
 
  private:
   record::OpenRange range_;
-  bool is_outer_;
+  bool is_outer_;  // and has not ended
 };
 
 }  // namespace kymo::mpi

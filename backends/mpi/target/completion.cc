@@ -1,9 +1,9 @@
 // completion.cc - the functions that begin, complete and free requests, and
 // those whose result comes later.
 //
-// What a call completes ends within its range: so it can be told later which
-// call has waited for it. MPI_Test and its like are no ranges of their own:
-// programs poll with them.
+// What a call completes ends together with its range: so it can be told later
+// which call has waited for it. MPI_Test and its like are no ranges of their
+// own: programs poll with them.
 #include "backends/mpi/target/call.h"
 #include "backends/mpi/target/communicators.h"
 #include "backends/mpi/target/mpi_library.h"
@@ -28,9 +28,8 @@ class Batch {
       return;
     }
     open_ = reinterpret_cast<OpenRequest*>(room_.data());
-    for (int i = 0; i < count_; ++i) {
-      new (&open_[i]) OpenRequest(FindRequest(HandleAt(requests, i)));
-    }
+    for (int i = 0; i < count_; ++i) new (&open_[i]) OpenRequest;
+    FindRequests(requests, count_, open_);
     if (*statuses == Abi().status_ignore) {
       *statuses = reinterpret_cast<Word>(open_ + count_);
     }
@@ -38,14 +37,16 @@ class Batch {
   }
 
   // The request at `index` is complete; its status is the one at `status`.
-  void Complete(int index, int status) noexcept {
+  void Complete(int index, int status, uint64_t ticks) noexcept {
     if (index < 0 || index >= count_) return;
-    CompleteRequest(open_[index], reinterpret_cast<const char*>(statuses_) +
-                                      size_t{Abi().status_bytes} * status);
+    CompleteRequest(open_[index],
+                    reinterpret_cast<const char*>(statuses_) +
+                        size_t{Abi().status_bytes} * status,
+                    ticks);
   }
 
-  void CompleteAll() noexcept {
-    for (int i = 0; i < count_; ++i) Complete(i, i);
+  void CompleteAll(uint64_t ticks) noexcept {
+    for (int i = 0; i < count_; ++i) Complete(i, i, ticks);
   }
 
  private:
@@ -72,9 +73,10 @@ KYMO_EXPORT Word MPI_Wait(Word request, Word status) {
   KYMO_REAL(Wait, 2)
   if (!IsRecording()) return real(request, status);
   Batch batch(1, request, &status);
-  const PlainCall call("MPI_Wait");
+  PlainCall call("MPI_Wait");
   const Word result = real(request, status);
-  if (IsDone(result)) batch.CompleteAll();
+  const uint64_t ticks = call.End();
+  if (IsDone(result)) batch.CompleteAll(ticks);
   return result;
 }
 
@@ -82,9 +84,10 @@ KYMO_EXPORT Word MPI_Waitall(Word count, Word requests, Word statuses) {
   KYMO_REAL(Waitall, 3)
   if (!IsRecording()) return real(count, requests, statuses);
   Batch batch(static_cast<int>(count), requests, &statuses);
-  const PlainCall call("MPI_Waitall");
+  PlainCall call("MPI_Waitall");
   const Word result = real(count, requests, statuses);
-  if (IsDone(result)) batch.CompleteAll();
+  const uint64_t ticks = call.End();
+  if (IsDone(result)) batch.CompleteAll(ticks);
   return result;
 }
 
@@ -93,9 +96,10 @@ KYMO_EXPORT Word MPI_Waitany(Word count, Word requests, Word index,
   KYMO_REAL(Waitany, 4)
   if (!IsRecording()) return real(count, requests, index, status);
   Batch batch(static_cast<int>(count), requests, &status);
-  const PlainCall call("MPI_Waitany");
+  PlainCall call("MPI_Waitany");
   const Word result = real(count, requests, index, status);
-  if (IsDone(result)) batch.Complete(IntAt(index), 0);
+  const uint64_t ticks = call.End();
+  if (IsDone(result)) batch.Complete(IntAt(index), 0, ticks);
   return result;
 }
 
@@ -106,10 +110,11 @@ KYMO_EXPORT Word MPI_Waitsome(Word count, Word requests, Word out_count,
     return real(count, requests, out_count, indices, statuses);
   }
   Batch batch(static_cast<int>(count), requests, &statuses);
-  const PlainCall call("MPI_Waitsome");
+  PlainCall call("MPI_Waitsome");
   const Word result = real(count, requests, out_count, indices, statuses);
+  const uint64_t ticks = call.End();
   for (int i = 0; IsDone(result) && i < IntAt(out_count); ++i) {
-    batch.Complete(IntAt(indices, i), i);
+    batch.Complete(IntAt(indices, i), i, ticks);
   }
   return result;
 }
@@ -119,7 +124,7 @@ KYMO_EXPORT Word MPI_Test(Word request, Word flag, Word status) {
   if (!IsRecording()) return real(request, flag, status);
   Batch batch(1, request, &status);
   const Word result = real(request, flag, status);
-  if (IsDone(result) && IntAt(flag) != 0) batch.CompleteAll();
+  if (IsDone(result) && IntAt(flag) != 0) batch.CompleteAll(0);
   return result;
 }
 
@@ -129,7 +134,7 @@ KYMO_EXPORT Word MPI_Testall(Word count, Word requests, Word flag,
   if (!IsRecording()) return real(count, requests, flag, statuses);
   Batch batch(static_cast<int>(count), requests, &statuses);
   const Word result = real(count, requests, flag, statuses);
-  if (IsDone(result) && IntAt(flag) != 0) batch.CompleteAll();
+  if (IsDone(result) && IntAt(flag) != 0) batch.CompleteAll(0);
   return result;
 }
 
@@ -140,7 +145,7 @@ KYMO_EXPORT Word MPI_Testany(Word count, Word requests, Word index, Word flag,
   Batch batch(static_cast<int>(count), requests, &status);
   const Word result = real(count, requests, index, flag, status);
   if (IsDone(result) && IntAt(flag) != 0 && IntAt(index) != kUndefined) {
-    batch.Complete(IntAt(index), 0);
+    batch.Complete(IntAt(index), 0, 0);
   }
   return result;
 }
@@ -154,7 +159,7 @@ KYMO_EXPORT Word MPI_Testsome(Word count, Word requests, Word out_count,
   Batch batch(static_cast<int>(count), requests, &statuses);
   const Word result = real(count, requests, out_count, indices, statuses);
   for (int i = 0; IsDone(result) && i < IntAt(out_count); ++i) {
-    batch.Complete(IntAt(indices, i), i);
+    batch.Complete(IntAt(indices, i), i, 0);
   }
   return result;
 }
@@ -176,6 +181,12 @@ KYMO_EXPORT Word MPI_Startall(Word count, Word requests) {
 KYMO_EXPORT Word MPI_Request_free(Word request) {
   KYMO_REAL(Request_free, 1)
   FreeRequest(HandleAt(request, 0));
+  return real(request);
+}
+
+KYMO_EXPORT Word MPI_Cancel(Word request) {
+  KYMO_REAL(Cancel, 1)
+  NoteCancel();
   return real(request);
 }
 

@@ -10,7 +10,8 @@ namespace kymo::mpi {
 namespace {
 
 constexpr size_t kKept = 32;
-constinit thread_local Datatype kept[kKept];
+constinit thread_local Datatype kept[kKept]
+    __attribute__((tls_model("initial-exec")));
 constinit std::atomic<uint32_t> generation{1};
 
 constinit OwnFunction<2> type_size("PMPI_Type_size");

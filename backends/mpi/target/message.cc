@@ -2,11 +2,15 @@
 
 #include <string.h>
 
+#include <atomic>
+
 namespace kymo::mpi {
 namespace {
 
 constinit OwnFunction<3> get_count("PMPI_Get_count");
 constinit OwnFunction<2> test_cancelled("PMPI_Test_cancelled");
+
+constinit std::atomic<bool> has_cancelled{false};
 
 int IntAt(const void* status, size_t offset) noexcept {
   int value;
@@ -16,13 +20,20 @@ int IntAt(const void* status, size_t offset) noexcept {
 
 }  // namespace
 
-Received ReadStatus(const void* status, const Peers& peers) noexcept {
+void NoteCancel() noexcept {
+  has_cancelled.store(true, std::memory_order_relaxed);
+}
+
+Received ReadStatus(const void* status, const Peers& peers,
+                    bool is_of_request) noexcept {
   Received received;
   const int source = IntAt(status, Abi().source_offset);
   if (source < 0) return received;  // MPI_PROC_NULL, or an empty status
-  int is_cancelled = 0;
-  test_cancelled(status, &is_cancelled);
-  if (is_cancelled != 0) return received;
+  if (is_of_request && has_cancelled.load(std::memory_order_relaxed)) {
+    int is_cancelled = 0;
+    test_cancelled(status, &is_cancelled);
+    if (is_cancelled != 0) return received;
+  }
   int bytes = 0;
   if (get_count(status, Abi().type_byte, &bytes) != kSuccess) bytes = -1;
   received.is_message = true;

@@ -35,8 +35,14 @@ struct Received {
   int64_t bytes = -1;
 };
 
-// Reads a status that the library has written.
-Received ReadStatus(const void* status, const Peers& peers) noexcept;
+// Reads a status that the library has written. The message of a request may
+// have been cancelled, that of a blocking call cannot.
+Received ReadStatus(const void* status, const Peers& peers,
+                    bool is_of_request) noexcept;
+
+// The program cancels a request. Until it does so once, the library need not be
+// asked of each message whether it was cancelled.
+void NoteCancel() noexcept;
 
 }  // namespace kymo::mpi
 

@@ -59,8 +59,8 @@ void EraseEntry(Entry* entry) noexcept {
   requests[hole] = {};
 }
 
-record::CapturedArg IntArg(const char* key, int64_t value) noexcept {
-  return {.key = record::NameOf(key).id, .bits = static_cast<uint64_t>(value)};
+record::CapturedArg IntArg(record::Literal key, int64_t value) noexcept {
+  return {.key = record::LiteralId(key), .bits = static_cast<uint64_t>(value)};
 }
 
 // Whether the handle is the one that stands for every send that was complete
@@ -71,35 +71,52 @@ bool IsComplete(Word handle) noexcept {
   return Abi().handle_bytes == 4 && handle >> 30 == 1;
 }
 
-uint64_t BeginRange(const Request& request) noexcept {
+uint64_t BeginRange(const Request& request, uint64_t ticks) noexcept {
   if (!record::IsOn()) return 0;
   const record::CapturedArg args[] = {
       IntArg("comm", request.comm_id), IntArg("to", request.peer),
       IntArg("tag", request.tag), IntArg("bytes", request.bytes)};
   const bool is_send = request.direction == Direction::kSend;
-  return record::BeginCapturedAsync({.name = record::NameOf(request.name.text),
-                                     .args = args,
-                                     .arg_count = is_send ? 4u : 1u});
+  return record::BeginCapturedAsync(
+      {.name = {.id = record::LiteralId(request.name)},
+       .args = args,
+       .arg_count = is_send ? 4u : 1u},
+      ticks);
 }
 
 void EndRange(uint64_t range, Direction direction, const Peers& peers,
-              const void* status) noexcept {
+              const void* status, uint64_t ticks) noexcept {
   if (range == 0) return;
   if (direction == Direction::kReceive && status != nullptr) {
-    const Received received = ReadStatus(status, peers);
+    const Received received = ReadStatus(status, peers, true);
     if (received.is_message) {
       const record::CapturedArg args[] = {IntArg("from", received.from),
                                           IntArg("tag", received.tag),
                                           IntArg("bytes", received.bytes)};
-      record::AddCapturedArgs(range, args, 3);
+      record::EndCapturedAsync(range, args, 3, ticks);
+      return;
     }
   }
-  record::EndCapturedAsync(range);
+  record::EndCapturedAsync(range, nullptr, 0, ticks);
 }
 
 // Of MPI_Comm_idup.
 void AddNewCommunicator(Word address, uint32_t place) noexcept {
   if (address != 0) AddCommunicatorAt(HandleAt(address, 0), place);
+}
+
+OpenRequest OpenFor(Word handle) noexcept {
+  handle = Handle(handle);
+  if (handle == Abi().request_null || handle == 0) return {};
+  Entry* const entry = FindEntry(handle);
+  if (entry == nullptr || entry->range == 0) return {};
+  entry->is_waited_for = true;
+  return {.handle = handle,
+          .range = entry->range,
+          .direction = entry->request.direction,
+          .peers = entry->request.peers,
+          .new_comm = entry->request.new_comm,
+          .place = entry->request.place};
 }
 
 void Remember(Word handle, const Entry& fresh) noexcept {
@@ -120,12 +137,13 @@ void Remember(Word handle, const Entry& fresh) noexcept {
 
 }  // namespace
 
-void BeginRequest(Word handle, const Request& request) noexcept {
+void BeginRequest(Word handle, const Request& request,
+                  uint64_t ticks) noexcept {
   handle = Handle(handle);
   if (handle == Abi().request_null || handle == 0) return;
-  const uint64_t range = request.is_persistent ? 0 : BeginRange(request);
+  const uint64_t range = request.is_persistent ? 0 : BeginRange(request, ticks);
   if (IsComplete(handle)) {
-    EndRange(range, Direction::kSend, {}, nullptr);
+    EndRange(range, Direction::kSend, {}, nullptr, ticks);
     AddNewCommunicator(request.new_comm, request.place);
     return;
   }
@@ -137,26 +155,17 @@ void StartRequest(Word handle) noexcept {
   const SpinLock::Held held(requests_lock);
   Entry* const entry = FindEntry(handle);
   if (entry == nullptr) return;
-  entry->range = BeginRange(entry->request);
+  entry->range = BeginRange(entry->request, 0);
   entry->is_waited_for = false;
 }
 
-OpenRequest FindRequest(Word handle) noexcept {
-  handle = Handle(handle);
-  if (handle == Abi().request_null || handle == 0) return {};
+void FindRequests(Word handles, int count, OpenRequest* open) noexcept {
   const SpinLock::Held held(requests_lock);
-  Entry* const entry = FindEntry(handle);
-  if (entry == nullptr || entry->range == 0) return {};
-  entry->is_waited_for = true;
-  return {.handle = handle,
-          .range = entry->range,
-          .direction = entry->request.direction,
-          .peers = entry->request.peers,
-          .new_comm = entry->request.new_comm,
-          .place = entry->request.place};
+  for (int i = 0; i < count; ++i) open[i] = OpenFor(HandleAt(handles, i));
 }
 
-void CompleteRequest(const OpenRequest& open, const void* status) noexcept {
+void CompleteRequest(const OpenRequest& open, const void* status,
+                     uint64_t ticks) noexcept {
   if (open.range == 0) return;
   {
     const SpinLock::Held held(requests_lock);
@@ -167,18 +176,19 @@ void CompleteRequest(const OpenRequest& open, const void* status) noexcept {
       if (!entry->request.is_persistent) EraseEntry(entry);
     }
   }
-  EndRange(open.range, open.direction, open.peers, status);
+  EndRange(open.range, open.direction, open.peers, status, ticks);
   AddNewCommunicator(open.new_comm, open.place);
 }
 
 void FreeRequest(Word handle) noexcept {
-  const OpenRequest open = FindRequest(handle);
+  OpenRequest open;
   {
     const SpinLock::Held held(requests_lock);
+    open = OpenFor(handle);
     Entry* const entry = FindEntry(Handle(handle));
     if (entry != nullptr) EraseEntry(entry);
   }
-  EndRange(open.range, open.direction, open.peers, nullptr);
+  EndRange(open.range, open.direction, open.peers, nullptr, 0);
 }
 
 void AddMessage(Word handle, const Request& probe) noexcept {

@@ -1,7 +1,7 @@
 // requests.h - operations that go on after the call that began them.
 //
 //   BeginRequest(handle, {...});          // after MPI_Irecv
-//   OpenRequest open = FindRequest(handle);   // before MPI_Wait
+//   FindRequests(handles, 1, &open);      // before MPI_Wait
 //   CompleteRequest(open, status);        // after it
 //
 // A request is an asynchronous range, from the call that began it to the call
@@ -44,8 +44,10 @@ struct Request {
   uint32_t place = 0;
 };
 
-// Remembers the request, and begins its range unless it is persistent.
-void BeginRequest(Word handle, const Request& request) noexcept;
+// Remembers the request, and begins its range unless it is persistent. `ticks`:
+// when the call that made it ended; 0: now.
+void BeginRequest(Word handle, const Request& request,
+                  uint64_t ticks = 0) noexcept;
 
 // A persistent request was started.
 void StartRequest(Word handle) noexcept;
@@ -59,11 +61,14 @@ struct OpenRequest {
   uint32_t place = 0;
 };
 
-// From here on the caller ends the range, if the request completes.
-OpenRequest FindRequest(Word handle) noexcept;
+// The requests of an array of the program's. From here on the caller ends their
+// ranges, if they complete.
+void FindRequests(Word handles, int count, OpenRequest* open) noexcept;
 
-// `status` is what the library wrote, or null if there is none.
-void CompleteRequest(const OpenRequest& open, const void* status) noexcept;
+// `status` is what the library wrote, or null if there is none. `ticks`: when
+// the call that found it complete ended; 0: now.
+void CompleteRequest(const OpenRequest& open, const void* status,
+                     uint64_t ticks) noexcept;
 
 // The program frees the request, complete or not.
 void FreeRequest(Word handle) noexcept;

@@ -29,13 +29,12 @@ inline Word Recorded(const CallInfo& info, Real real, Words... words) noexcept {
 
 }  // namespace
 
-#define KYMO_WRAP(NAME, ARITY, ROLES, PERSISTENT)                           \
-  KYMO_EXPORT Word MPI_##NAME(KYMO_PARAMS_##ARITY) {                        \
-    static constexpr CallInfo kInfo = {                                     \
-        .name = "MPI_" #NAME, .roles = ROLES, .is_persistent = PERSISTENT}; \
-    static_assert(sizeof(ROLES) == ARITY + 1);                              \
-    KYMO_REAL(NAME, ARITY)                                                  \
-    return Recorded(kInfo, real, KYMO_ARGS_##ARITY);                        \
+#define KYMO_WRAP(NAME, ARITY, ROLES, PERSISTENT)                     \
+  KYMO_EXPORT Word MPI_##NAME(KYMO_PARAMS_##ARITY) {                  \
+    static constexpr CallInfo kInfo("MPI_" #NAME, ROLES, PERSISTENT); \
+    static_assert(sizeof(ROLES) == ARITY + 1);                        \
+    KYMO_REAL(NAME, ARITY)                                            \
+    return Recorded(kInfo, real, KYMO_ARGS_##ARITY);                  \
   }
 
 #define KYMO_WRAP_ONCE(NAME, ARITY, ROLES) KYMO_WRAP(NAME, ARITY, ROLES, false)
@@ -47,18 +46,18 @@ KYMO_MPI_COLLECTIVES(KYMO_WRAP_ONCE)
 KYMO_MPI_OTHERS(KYMO_WRAP_ONCE)
 
 // These are noticed also while nobody records: ids of communicators count them.
-#define KYMO_WRAP_MAKER(NAME, ARITY, ROLES)                                   \
-  KYMO_EXPORT Word MPI_##NAME(KYMO_PARAMS_##ARITY) {                          \
-    static constexpr CallInfo kInfo = {.name = "MPI_" #NAME, .roles = ROLES}; \
-    static_assert(sizeof(ROLES) == ARITY + 1);                                \
-    KYMO_REAL(NAME, ARITY)                                                    \
-    const bool is_outer = !is_in_call;                                        \
-    const Word result = Recorded(kInfo, real, KYMO_ARGS_##ARITY);             \
-    if (is_outer && static_cast<int>(result) == kSuccess) {                   \
-      const Word args[] = {KYMO_ARGS_##ARITY};                                \
-      AddCommunicator(HandleAt(args[kInfo.Place('k')], 0));                   \
-    }                                                                         \
-    return result;                                                            \
+#define KYMO_WRAP_MAKER(NAME, ARITY, ROLES)                       \
+  KYMO_EXPORT Word MPI_##NAME(KYMO_PARAMS_##ARITY) {              \
+    static constexpr CallInfo kInfo("MPI_" #NAME, ROLES);         \
+    static_assert(sizeof(ROLES) == ARITY + 1);                    \
+    KYMO_REAL(NAME, ARITY)                                        \
+    const bool is_outer = !is_in_call;                            \
+    const Word result = Recorded(kInfo, real, KYMO_ARGS_##ARITY); \
+    if (is_outer && static_cast<int>(result) == kSuccess) {       \
+      const Word args[] = {KYMO_ARGS_##ARITY};                    \
+      AddCommunicator(HandleAt(args[kInfo.Place('k')], 0));       \
+    }                                                             \
+    return result;                                                \
   }
 
 KYMO_MPI_MAKES_COMMUNICATOR(KYMO_WRAP_MAKER)
