@@ -1,13 +1,17 @@
+#include <sys/mman.h>
+
 #include <algorithm>
-#include <array>
-#include <map>
+#include <cstdint>
+#include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "importers/chrome/events/input_encoder.h"
+#include "importers/parquet/event_inputs.h"
 #include "importers/parquet/row_group.h"
 #include "importers/parquet/shard_tables.h"
+#include "profiler/base/parallel.h"
 #include "profiler/base/record_scope.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/activity_type.h"
@@ -16,14 +20,6 @@ namespace kymo::parquet_import {
 namespace {
 
 using parquet::Type;
-
-enum ArgColumn { kEvent, kKey, kArgType, kIntValue, kDoubleValue, kTextValue };
-constexpr ColumnWish kArgs[] = {{"event_id"},
-                                {"key", Type::kText},
-                                {"type", Type::kText},
-                                {"int_value"},
-                                {"double_value", Type::kDouble},
-                                {"text_value", Type::kText}};
 
 enum EventColumn {
   kTrack,
@@ -87,32 +83,50 @@ constexpr ColumnWish kEvents[] = {{"track_id"},
 constexpr size_t kDetailBegin = kCorrelation;
 constexpr size_t kDetailEnd = kStack + 1;
 
-model::Arg ArgOf(const RowGroup& group, size_t row) {
-  const model::NameId key = group.Name(kKey, row);
-  const std::string_view type = group.TextOf(kArgType, row);
-  if (type == "double")
-    return model::Arg::Double(key, group.Double(kDoubleValue, row));
-  if (type == "string")
-    return model::Arg::String(key, group.Name(kTextValue, row));
-  if (type == "json") return model::Arg::Json(key, group.Name(kTextValue, row));
-  return model::Arg::Int(key, group.Int(kIntValue, row));
+constexpr std::pair<size_t, uint8_t> kFlags[] = {
+    {kInstant, model::kEventInstant},
+    {kOpen, model::kEventOpen},
+    {kAsync, model::kEventAsync},
+    {kModule, model::kEventModule},
+    {kRepeated, model::kEventRepeated}};
+
+constexpr InputColumns kInputColumns = {kShapes, kTypes, kStrides, kConcrete};
+
+// The first touch of memory in huge pages is several times cheaper. Without
+// them, everything is merely slower.
+void AdviseHugePages(void* memory, size_t bytes) {
+  constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  const uintptr_t first = (begin + kHugePage - 1) / kHugePage * kHugePage;
+  const uintptr_t last = (begin + bytes) / kHugePage * kHugePage;
+  if (first >= last) return;
+  madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
 }
 
-uint8_t FlagsOf(const RowGroup& group, size_t row) {
-  constexpr std::pair<size_t, uint8_t> kFlags[] = {
-      {kInstant, model::kEventInstant},
-      {kOpen, model::kEventOpen},
-      {kAsync, model::kEventAsync},
-      {kModule, model::kEventModule},
-      {kRepeated, model::kEventRepeated}};
-  uint8_t flags = group.Int(kCalls, row) > 1 ? model::kEventFolded : 0;
-  for (const auto& [column, flag] : kFlags) {
-    if (group.Bool(column, row)) flags |= flag;
+// A column that may lack values, which are then `none`.
+class MaybeInts {
+ public:
+  MaybeInts(const RowGroup& group, size_t column, int64_t none)
+      : is_null_(group.IsNull(column)),
+        values_(group.Ints(column)),
+        is_present_(group.Present(column)),
+        none_(none) {}
+
+  int64_t operator[](size_t row) const {
+    const bool has =
+        !is_null_ && (is_present_.empty() || is_present_[row] != 0);
+    return has ? values_[row] : none_;
   }
-  return flags;
-}
 
-// Adds the row groups of `events`, one after the other.
+ private:
+  const bool is_null_;
+  const std::span<const int64_t> values_;
+  const std::span<const uint8_t> is_present_;
+  const int64_t none_;
+};
+
+// Adds the row groups of `events`, one after the other. Rows of a group are
+// added in parallel.
 class EventReader {
  public:
   EventReader(Reading& reading, const parquet::FileReader& file)
@@ -120,30 +134,28 @@ class EventReader {
 
   absl::Status Add(const RowGroup& group) {
     KYMO_RETURN_IF_ERROR(ReadCategories(group));
-    FindDetails(group);
-    inputs_.clear();
     const size_t before = block_.size();
     Resize(before + group.rows());
-    for (size_t row = 0; row < group.rows(); ++row) {
-      KYMO_RETURN_IF_ERROR(AddEvent(group, row, before + row));
-    }
-    if (before == 0) ReserveDetails();
-    return absl::OkStatus();
+    KYMO_RETURN_IF_ERROR(EnterTracks(group, before));
+    inputs_ = ReadInputs(group, kInputColumns, reading_.shard.strings);
+    FindDetails(group, before);
+    return AddRows(group, before);
   }
 
  private:
+  // What is wrong with a row; null: nothing.
+  using Fault = const char*;
+  static constexpr size_t kGrain = size_t{1} << 14;
+
+  // Rows that one thread adds.
+  struct Part {
+    size_t details = 0;       // how many of them have a detail
+    size_t first_detail = 0;  // of the shard
+    Fault fault = nullptr;
+  };
+
   absl::Status Wrong(std::string_view what) const {
     return parquet_import::Wrong(file_, what);
-  }
-
-  // Later row groups will have as many details as the first. Growing step by
-  // step took a tenth of the time of reading a file.
-  void ReserveDetails() {
-    constexpr size_t kMostDetails = size_t{1} << 22;
-    auto& details = reading_.shard.details;
-    details.reserve(
-        std::max(details.size(),
-                 std::min(details.size() * file_.group_count(), kMostDetails)));
   }
 
   void Resize(size_t size) {
@@ -170,51 +182,25 @@ class EventReader {
     return absl::OkStatus();
   }
 
-  // Which columns of details have a value at all.
-  void FindDetails(const RowGroup& group) {
-    detail_columns_.clear();
-    for (size_t column = kDetailBegin; column < kDetailEnd; ++column) {
-      if (!group.IsNull(column)) detail_columns_.push_back(column);
-    }
-  }
-
-  absl::Status AddEvent(const RowGroup& group, size_t row, size_t at) {
-    const int64_t start = group.Int(kStart, row);
-    const int64_t duration = group.Int(kDuration, row);
-    const int64_t depth = group.Int(kDepth, row);
-    const int64_t scope = group.Int(kScope, row);
-    if (!IsTime(start) || !IsDuration(duration) || !IsTime(start + duration)) {
-      return Wrong("an event has an impossible time");
-    }
-    if (!group.Has(kCategory, row)) return Wrong("an event has no category");
-    if (depth < 0 || depth >= model::kNoEvent || scope < 0 ||
-        scope >= static_cast<int64_t>(RecordScope::kCount)) {
-      return Wrong("an event has an impossible depth or scope");
-    }
-    KYMO_RETURN_IF_ERROR(EnterTrack(group, row, at));
-    block_.start_ns[at] = start;
-    block_.end_ns[at] = start + duration;
-    block_.name[at] = group.Name(kName, row);
-    block_.type[at] = categories_[group.Text(kCategory, row)];
-    block_.scope[at] = static_cast<RecordScope>(scope);
-    block_.flags[at] = FlagsOf(group, row);
-    block_.depth[at] = static_cast<uint32_t>(depth);
-    return AddDetail(group, row, at);
-  }
-
   // Events of a track follow one another.
-  absl::Status EnterTrack(const RowGroup& group, size_t row, size_t at) {
-    const int64_t id = group.Int(kTrack, row);
-    if (at > 0 && id == track_id_) {
-      block_.parts.back().end = at + 1;
-      return absl::OkStatus();
+  absl::Status EnterTracks(const RowGroup& group, size_t before) {
+    const std::span<const int64_t> ids = group.Ints(kTrack);
+    for (size_t row = 0, end = 0; row < ids.size(); row = end) {
+      end = row + 1;
+      while (end < ids.size() && ids[end] == ids[row]) ++end;
+      if (before + row > 0 && ids[row] == track_id_) {
+        block_.parts.back().end = before + end;
+        continue;
+      }
+      if (before + row > 0 && ids[row] < track_id_) {
+        return Wrong("tracks are in no order");
+      }
+      track_id_ = ids[row];
+      if (!reading_.has_tracks) AddTrack(group, row, track_id_);
+      const auto track = reading_.Track(track_id_);
+      if (!track) return Wrong("an event has no track");
+      block_.parts.push_back({.track = *track, .end = before + end});
     }
-    if (at > 0 && id < track_id_) return Wrong("tracks are in no order");
-    track_id_ = id;
-    if (!reading_.has_tracks) AddTrack(group, row, id);
-    const auto track = reading_.Track(id);
-    if (!track) return Wrong("an event has no track");
-    block_.parts.push_back({.track = *track, .end = at + 1});
     return absl::OkStatus();
   }
 
@@ -231,112 +217,159 @@ class EventReader {
              is_stream ? static_cast<int32_t>(group.Int(kDevice, row)) : -1});
   }
 
-  bool HasDetail(const RowGroup& group, size_t row, size_t at) {
-    const auto& args = reading_.args;
-    while (next_args_ < args.size() &&
-           args[next_args_].event < static_cast<int64_t>(at)) {
-      ++next_args_;
+  // Which rows have a detail: those with a value in one of its columns.
+  void FindDetails(const RowGroup& group, size_t before) {
+    has_detail_.assign(group.rows(), 0);
+    for (size_t column = kDetailBegin; column < kDetailEnd; ++column) {
+      if (group.IsNull(column)) continue;
+      const std::span<const uint8_t> present = group.Present(column);
+      if (present.empty()) {
+        std::ranges::fill(has_detail_, uint8_t{1});
+        break;
+      }
+      for (size_t row = 0; row < present.size(); ++row) {
+        has_detail_[row] |= present[row];
+      }
     }
-    if (next_args_ < args.size() &&
-        args[next_args_].event == static_cast<int64_t>(at)) {
-      return true;
+    const std::span<const int64_t> calls = group.Ints(kCalls);
+    for (size_t row = 0; row < calls.size(); ++row) {
+      has_detail_[row] |= calls[row] > 1 ? 1 : 0;
     }
-    if (group.Int(kCalls, row) > 1) return true;
-    for (const size_t column : detail_columns_) {
-      if (group.Has(column, row)) return true;
+    const auto end = static_cast<int64_t>(before + group.rows());
+    for (auto args = ArgsFrom(before);
+         args != reading_.args.end() && args->event < end; ++args) {
+      has_detail_[static_cast<size_t>(args->event) - before] = 1;
     }
-    return false;
   }
 
-  absl::Status AddDetail(const RowGroup& group, size_t row, size_t at) {
-    block_.detail[at] = model::kNoDetail;
-    if (!HasDetail(group, row, at)) return absl::OkStatus();
-    model::Detail detail;
-    detail.correlation_id =
-        static_cast<uint64_t>(group.IntOr(kCorrelation, row, 0));
-    detail.sequence_nr = group.IntOr(kSequence, row, -1);
-    detail.forward_thread =
-        static_cast<uint64_t>(group.IntOr(kForwardThread, row, 0));
-    detail.debug_handle = group.IntOr(kDebugHandle, row, -1);
-    detail.node_id = group.IntOr(kNode, row, -1);
-    detail.overload_name = group.Name(kOverload, row);
-    detail.inputs = InputsOf(group, row);
-    const auto stack = reading_.Stack(group.IntOr(kStack, row, 0));
-    if (!stack) return Wrong("an event has no stack");
-    detail.stack = *stack;
-    const int64_t calls = group.Int(kCalls, row);
-    if (calls < 1 || calls > ~uint32_t{0}) {
-      return Wrong("an event stands for no calls");
+  // The arguments of the event, or of the first one after it that has some.
+  std::vector<Reading::EventArgs>::const_iterator ArgsFrom(size_t event) const {
+    return std::ranges::lower_bound(reading_.args, static_cast<int64_t>(event),
+                                    {}, &Reading::EventArgs::event);
+  }
+
+  absl::Status AddRows(const RowGroup& group, size_t before) {
+    auto& details = reading_.shard.details;
+    std::vector<Part> parts(ParallelRangeCount(group.rows(), kGrain));
+    size_t next = details.size();
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const size_t begin = i * kGrain;
+      const size_t end = std::min(group.rows(), begin + kGrain);
+      parts[i].first_detail = next;
+      for (size_t row = begin; row < end; ++row) next += has_detail_[row];
     }
-    detail.calls = static_cast<uint32_t>(calls);
-    if (next_args_ < reading_.args.size() &&
-        reading_.args[next_args_].event == static_cast<int64_t>(at)) {
-      detail.args_begin = reading_.args[next_args_].begin;
-      detail.args_end = reading_.args[next_args_].end;
+    if (next > details.size() && details.empty()) ReserveDetails();
+    details.resize(next);
+    ParallelFor(group.rows(), kGrain, [&](size_t begin, size_t end) {
+      Part& part = parts[begin / kGrain];
+      part.fault = AddEvents(group, before, begin, end);
+      if (part.fault != nullptr) return;
+      part.fault = AddDetails(group, before, begin, end, part.first_detail);
+    });
+    for (const Part& part : parts) {
+      if (part.fault != nullptr) return Wrong(part.fault);
     }
-    block_.detail[at] =
-        static_cast<model::DetailIndex>(reading_.shard.details.size());
-    reading_.shard.details.push_back(detail);
     return absl::OkStatus();
   }
 
-  // The encoding of the inputs' texts; one parse for all events of a row group
-  // that have the same.
-  model::NameId InputsOf(const RowGroup& group, size_t row) {
-    constexpr size_t kColumns[] = {kShapes, kTypes, kStrides, kConcrete};
-    static_assert(std::size(kColumns) == chrome_import::kInputKeys);
-    std::array<uint32_t, std::size(kColumns)> key = {};
-    chrome_import::InputTexts texts;
-    bool has_any = false;
-    for (size_t i = 0; i < std::size(kColumns); ++i) {
-      if (!group.Has(kColumns[i], row)) continue;
-      has_any = true;
-      key[i] = group.Text(kColumns[i], row) + 1;
-      texts.text[i] = group.TextOf(kColumns[i], row);
+  // Most events of a file have a detail, or none. Growing step by step took a
+  // tenth of the time of reading a file, and touching small pages a fifth.
+  void ReserveDetails() {
+    constexpr size_t kMostDetails = size_t{1} << 22;
+    auto& details = reading_.shard.details;
+    details.reserve(std::min(file_.row_count(), kMostDetails));
+    AdviseHugePages(details.data(), details.capacity() * sizeof(details[0]));
+  }
+
+  Fault AddEvents(const RowGroup& group, size_t before, size_t begin,
+                  size_t end) {
+    const std::span<const int64_t> start = group.Ints(kStart);
+    const std::span<const int64_t> duration = group.Ints(kDuration);
+    const std::span<const int64_t> depth = group.Ints(kDepth);
+    const std::span<const int64_t> scope = group.Ints(kScope);
+    const std::span<const int64_t> calls = group.Ints(kCalls);
+    constexpr auto kScopes = static_cast<int64_t>(RecordScope::kCount);
+    for (size_t row = begin; row < end; ++row) {
+      if (!IsTime(start[row]) || !IsDuration(duration[row]) ||
+          !IsTime(start[row] + duration[row])) {
+        return "an event has an impossible time";
+      }
+      if (!group.Has(kCategory, row)) return "an event has no category";
+      if (depth[row] < 0 || depth[row] >= model::kNoEvent || scope[row] < 0 ||
+          scope[row] >= kScopes) {
+        return "an event has an impossible depth or scope";
+      }
+      const size_t at = before + row;
+      block_.start_ns[at] = start[row];
+      block_.end_ns[at] = start[row] + duration[row];
+      block_.name[at] = group.Name(kName, row);
+      block_.type[at] = categories_[group.Text(kCategory, row)];
+      block_.scope[at] = static_cast<RecordScope>(scope[row]);
+      block_.flags[at] = calls[row] > 1 ? model::kEventFolded : 0;
+      block_.depth[at] = static_cast<uint32_t>(depth[row]);
     }
-    if (!has_any) return model::kEmptyName;
-    const auto [it, is_new] = inputs_.try_emplace(key, model::kEmptyName);
-    if (is_new) {
-      it->second = reading_.shard.strings.Intern(
-          chrome_import::EncodeInputTexts(texts).bytes);
+    for (const auto& [column, flag] : kFlags) {
+      const auto is_set = group.Bools(column).subspan(begin, end - begin);
+      if (std::memchr(is_set.data(), 1, is_set.size()) == nullptr) continue;
+      for (size_t i = 0; i < is_set.size(); ++i) {
+        if (is_set[i] != 0) block_.flags[before + begin + i] |= flag;
+      }
     }
-    return it->second;
+    return nullptr;
+  }
+
+  Fault AddDetails(const RowGroup& group, size_t before, size_t begin,
+                   size_t end, size_t next) {
+    const MaybeInts correlation(group, kCorrelation, 0);
+    const MaybeInts sequence(group, kSequence, -1);
+    const MaybeInts forward_thread(group, kForwardThread, 0);
+    const MaybeInts debug_handle(group, kDebugHandle, -1);
+    const MaybeInts node(group, kNode, -1);
+    const MaybeInts stacks(group, kStack, 0);
+    const std::span<const int64_t> calls = group.Ints(kCalls);
+    const bool has_overloads = !group.IsNull(kOverload);
+    auto args = ArgsFrom(before + begin);
+    for (size_t row = begin; row < end; ++row) {
+      const size_t at = before + row;
+      if (has_detail_[row] == 0) {
+        block_.detail[at] = model::kNoDetail;
+        continue;
+      }
+      block_.detail[at] = static_cast<model::DetailIndex>(next);
+      model::Detail& detail = reading_.shard.details[next++];
+      const auto stack = reading_.Stack(stacks[row]);
+      if (!stack) return "an event has no stack";
+      if (calls[row] < 1 || calls[row] > ~uint32_t{0}) {
+        return "an event stands for no calls";
+      }
+      detail.correlation_id = static_cast<uint64_t>(correlation[row]);
+      detail.sequence_nr = sequence[row];
+      detail.forward_thread = static_cast<uint64_t>(forward_thread[row]);
+      detail.debug_handle = debug_handle[row];
+      detail.node_id = node[row];
+      if (has_overloads) detail.overload_name = group.Name(kOverload, row);
+      if (!inputs_.empty()) detail.inputs = inputs_[row];
+      detail.stack = *stack;
+      detail.calls = static_cast<uint32_t>(calls[row]);
+      if (args == reading_.args.end()) continue;
+      if (args->event != static_cast<int64_t>(at)) continue;
+      detail.args_begin = args->begin;
+      detail.args_end = args->end;
+      ++args;
+    }
+    return nullptr;
   }
 
   Reading& reading_;
   const parquet::FileReader& file_;
   model::EventBlock& block_;
   int64_t track_id_ = 0;
-  size_t next_args_ = 0;  // of reading_.args
   std::vector<model::ActivityType> categories_;
-  std::vector<size_t> detail_columns_;
-  std::map<std::array<uint32_t, chrome_import::kInputKeys>, model::NameId>
-      inputs_;
+  std::vector<uint8_t> has_detail_;    // by row of the group
+  std::vector<model::NameId> inputs_;  // the same; empty: no row has some
 };
 
 }  // namespace
-
-absl::Status ReadArgs(Reading& reading) {
-  const parquet::FileReader* const file = reading.files.Find("args");
-  if (file == nullptr) return absl::OkStatus();
-  model::TraceShard& shard = reading.shard;
-  return ForEachRowGroup(
-      *file, kArgs, shard.strings, [&](const RowGroup& group) {
-        for (size_t row = 0; row < group.rows(); ++row) {
-          const int64_t event = group.Int(kEvent, row);
-          const auto at = static_cast<uint32_t>(shard.args.size());
-          shard.args.push_back(ArgOf(group, row));
-          auto& args = reading.args;
-          if (args.empty() || args.back().event < event) {
-            args.push_back({event, at, at});
-          } else if (args.back().event != event) {
-            return Wrong(*file, "events are in no order");
-          }
-          args.back().end = at + 1;
-        }
-        return absl::OkStatus();
-      });
-}
 
 absl::Status ReadEvents(Reading& reading) {
   const parquet::FileReader* const file = reading.files.Find("events");

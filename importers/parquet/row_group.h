@@ -61,6 +61,17 @@ class RowGroup {
     return Has(column, row) ? columns_[column].names[Text(column, row)]
                             : model::kEmptyName;
   }
+  // Of all rows.
+  std::span<const int64_t> Ints(size_t column) const {
+    return columns_[column].data.ints;
+  }
+  std::span<const uint8_t> Bools(size_t column) const {
+    return columns_[column].data.bools;
+  }
+  // 1 where the row has a value. Empty: each row has one.
+  std::span<const uint8_t> Present(size_t column) const {
+    return columns_[column].data.is_present;
+  }
   // The number of the text in the row group's dictionary, and the text.
   uint32_t Text(size_t column, size_t row) const {
     return columns_[column].data.text[row];

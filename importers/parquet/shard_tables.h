@@ -73,8 +73,10 @@ absl::Status ReadProcesses(Reading& reading);
 absl::Status ReadTracks(Reading& reading);
 absl::Status ReadThreads(Reading& reading);
 
-// read_events.cc
+// read_args.cc
 absl::Status ReadArgs(Reading& reading);
+
+// read_events.cc
 absl::Status ReadEvents(Reading& reading);
 
 // read_stacks.cc

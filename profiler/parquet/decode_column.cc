@@ -98,18 +98,18 @@ class Decoder {
 
   absl::Status Decode(std::string_view bytes) {
     if (column_.type == Type::kText) {
-      KYMO_ASSIGN_OR_RETURN(std::string page, Take(bytes, PageType::kDictionary,
-                                                   Encoding::kPlain));
-      KYMO_RETURN_IF_ERROR(ReadDictionary(std::move(page)));
+      KYMO_ASSIGN_OR_RETURN(
+          const std::string_view page,
+          Take(bytes, PageType::kDictionary, Encoding::kPlain));
+      KYMO_RETURN_IF_ERROR(ReadDictionary(std::string(page)));
     }
     KYMO_ASSIGN_OR_RETURN(
-        const std::string page,
+        std::string_view page,
         Take(bytes, PageType::kData, EncodingOf(column_.type)));
     if (page_values_ != rows_) return Damaged("another number of rows");
     if (!bytes.empty()) return Damaged("there are more pages");
-    std::string_view rest = page;
-    KYMO_RETURN_IF_ERROR(ReadLevels(rest));
-    return ReadValues(rest);
+    KYMO_RETURN_IF_ERROR(ReadLevels(page));
+    return ReadValues(page);
   }
 
  private:
@@ -117,8 +117,9 @@ class Decoder {
     return parquet::Damaged(column_, what);
   }
 
-  absl::StatusOr<std::string> Take(std::string_view& bytes, PageType type,
-                                   Encoding encoding) {
+  // The next page, unpacked; it lives until the next call.
+  absl::StatusOr<std::string_view> Take(std::string_view& bytes, PageType type,
+                                        Encoding encoding) {
     const std::optional<Page> page = NextPage(bytes);
     if (!page) return Damaged("no page where one belongs");
     if (page->type != static_cast<int64_t>(type) ||
@@ -137,11 +138,12 @@ class Decoder {
     if (codec_ == Codec::kZstd) {
       absl::StatusOr<std::string> text = Decompress(page->stored, unpacked);
       if (!text.ok()) return Damaged(std::string(text.status().message()));
-      return text;
+      unpacked_ = *std::move(text);
+      return unpacked_;
     }
     if (page->stored.size() != unpacked)
       return Damaged("a page of another size");
-    return std::string(page->stored);
+    return page->stored;
   }
 
   absl::Status ReadDictionary(std::string page) {
@@ -214,6 +216,11 @@ class Decoder {
 
   absl::Status ReadBools(std::string_view rest) {
     if (rest.size() != (present_ + 7) / 8) return Damaged("wrong bits");
+    if (std::ranges::all_of(rest, [](char bits) { return bits == 0; })) {
+      data_.bools.assign(present_, 0);
+      Spread(data_.bools);
+      return absl::OkStatus();
+    }
     data_.bools.resize(present_);
     for (size_t i = 0; i < present_; ++i) {
       const auto bits = static_cast<uint8_t>(rest[i / 8]);
@@ -259,6 +266,7 @@ class Decoder {
   const size_t rows_;
   const Checksums checksums_;
   ColumnData& data_;
+  std::string unpacked_;
   size_t page_values_ = 0;  // that the last page says to have
   size_t present_ = 0;
 };

@@ -36,6 +36,7 @@ struct ColumnData {
   std::vector<uint32_t> text;  // an index also where there is no value, if any
   std::vector<std::string_view> dictionary;
   std::unique_ptr<const std::string> texts;  // those of `dictionary`
+  std::string stored;                        // memory for the file's bytes
 
   bool Has(size_t row) const {
     return is_present.empty() || is_present[row] != 0;

@@ -111,6 +111,13 @@ bool ReadBlock(std::string_view& bytes, uint64_t& last,
   const uint64_t least = UnZigZag(coded);
   const std::string_view widths = bytes.substr(0, kGroups);
   bytes.remove_prefix(kGroups);
+  if (widths == std::string_view("\0\0\0\0", kGroups)) {
+    for (int64_t& value : values) {
+      last += least;
+      value = static_cast<int64_t>(last);
+    }
+    return true;
+  }
   for (size_t g = 0; g * kGroup < values.size(); ++g) {
     const int width = static_cast<uint8_t>(widths[g]);
     const size_t size = kGroup / 8 * static_cast<size_t>(width);

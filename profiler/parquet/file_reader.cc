@@ -121,12 +121,12 @@ size_t FileReader::row_count() const {
 absl::Status FileReader::Read(size_t group, size_t column,
                               ColumnData& data) const {
   const ChunkPlace& chunk = footer_.groups[group].chunks[column];
-  std::string bytes(chunk.bytes, '\0');
-  if (!ReadWhole(file_.get(), chunk.at, bytes.data(), bytes.size())) {
+  data.stored.resize(chunk.bytes);
+  if (!ReadWhole(file_.get(), chunk.at, data.stored.data(), chunk.bytes)) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path_));
   }
   const absl::Status status =
-      DecodeColumn(bytes, footer_.schema.columns[column], chunk.codec,
+      DecodeColumn(data.stored, footer_.schema.columns[column], chunk.codec,
                    footer_.groups[group].rows, checksums_, data);
   return status.ok() ? status : Error(status);
 }

@@ -5,10 +5,10 @@
 //     Use(reader.Read(rows).number);
 //   }
 //
-// Rows in the order of an index lie anywhere in memory, and one value after the
-// other would wait for one cache line after the other: four fifths of such a
-// query's time. So a column that is read row by row is read ahead, in a loop
-// that waits for many lines at once.
+// A call for each value would take longer than most values do. And rows in the
+// order of an index lie anywhere in memory, where one value after the other
+// would wait for one cache line after the other. So a column that is read row
+// by row is read ahead, in a loop that waits for many lines at once.
 //
 // Threads: none.
 #ifndef KYMO_PROFILER_QUERY_COLUMN_READER_H_
@@ -46,27 +46,31 @@ class ColumnReader {
   Value Read(const RowSet& rows) {
     const size_t left = rows.left();
     if (left <= first_left_ && left > end_left_) {
-      return ahead_[first_left_ - left];
+      return AheadAt(first_left_ - left);
     }
     return ReadAhead(rows);
   }
 
   // The RowSet begins anew.
   void Forget() {
-    ahead_.clear();
     first_left_ = 0;
     end_left_ = 0;
   }
 
  private:
   Value ReadAhead(const RowSet& rows);
-  Value At(Row row) const;
+  void ReadRows(size_t count, const RowSet& rows);
+  Value AheadAt(size_t place) const;
 
   const tables::TraceTables* tables_;
   const tables::Column* column_;
-  // Values of the rows after which `first_left_` down to `end_left_` + 1 rows
-  // are left, with themselves.
-  std::vector<Value> ahead_;
+  // Of the rows after which `first_left_` down to `end_left_` + 1 rows are
+  // left, with themselves. The vector of the column's type has them.
+  std::vector<int64_t> numbers_;
+  std::vector<double> reals_;
+  std::vector<tables::TextId> texts_;
+  std::vector<uint8_t> valid_;
+  std::vector<Row> rows_;  // that are read together
   size_t first_left_ = 0;
   size_t end_left_ = 0;
 };

@@ -160,8 +160,10 @@ absl::Status TraceQueries::Engine::Open() {
   return absl::OkStatus();
 }
 
-// SQLite declares a virtual table when a query first names it, by a CREATE
-// TABLE, which would then be denied.
+// SQLite declares a virtual table when a statement first names it, by a CREATE
+// TABLE, which would then be denied. This PRAGMA names it without planning a
+// query: a plan asks for the number of rows, and some tables count them in a
+// pass over the trace.
 absl::Status TraceQueries::Engine::ConnectTables() {
   std::vector<std::string> names = {"json_each", "json_tree",
                                     "pragma_table_info", "pragma_table_list"};
@@ -170,7 +172,7 @@ absl::Status TraceQueries::Engine::ConnectTables() {
   }
   for (const std::string& name : names) {
     KYMO_RETURN_IF_ERROR(
-        Execute(absl::StrCat("SELECT 1 FROM ", name, " LIMIT 0").c_str()));
+        Execute(absl::StrCat("PRAGMA table_info(", name, ")").c_str()));
   }
   return absl::OkStatus();
 }

@@ -41,6 +41,12 @@ class RowSet {
   size_t left() const { return left_; }
   // Whether rows come in an order of their own.
   bool is_list() const { return is_list_; }
+  // How many rows can be read at once, with the current one: all that are left
+  // of a list, or those that follow one another.
+  size_t ahead() const {
+    if (is_list_) return left_;
+    return backwards_ ? 1 : ranges_[place_].end - row_;
+  }
   // The row that comes after `steps` calls of Next. REQUIRES: is_list() and
   // steps < left().
   Row RowAhead(size_t steps) const {

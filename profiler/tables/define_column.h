@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -48,35 +49,75 @@ struct FromSource {
   const Source& operator()(const Source& source) const { return source; }
 };
 
-// Reads one value after the other; `Get` is inlined into the loop.
+// The value, or what stands for none.
+template <typename Out, typename Value>
+Out ValueOr(const Value& value, Out none) {
+  if constexpr (IsOptional<Value>::value) {
+    return value ? static_cast<Out>(*value) : none;
+  } else {
+    return static_cast<Out>(value);
+  }
+}
+
+template <typename Value>
+bool IsThere(const Value& value) {
+  if constexpr (IsOptional<Value>::value) return value.has_value();
+  return true;
+}
+
+// Reads one value after the other; `Get` is inlined into the loop, and so is
+// `row_at`, which gives the row of a place in `out`.
+template <typename Find, typename Get, typename Out, typename RowAt>
+void ReadEach(const Source& source, size_t count, const RowAt& row_at, Out* out,
+              uint8_t* valid) {
+  const auto& from = Find{}(source);
+  for (size_t i = 0; i < count; ++i) {
+    const auto value = Get{}(from, row_at(i));
+    out[i] = ValueOr<Out>(value, Out{});
+    if (valid != nullptr) valid[i] = IsThere(value) ? 1 : 0;
+  }
+}
+
 template <typename Find, typename Get, typename Out>
 void ReadValues(const Source& source, size_t begin, size_t end, Out* out,
                 uint8_t* valid) {
+  ReadEach<Find, Get>(
+      source, end - begin, [begin](size_t i) { return begin + i; }, out, valid);
+}
+
+template <typename Find, typename Get, typename Out>
+void ReadValuesAt(const Source& source, std::span<const uint32_t> rows,
+                  Out* out, uint8_t* valid) {
+  ReadEach<Find, Get>(
+      source, rows.size(), [rows](size_t i) { return size_t{rows[i]}; }, out,
+      valid);
+}
+
+template <typename Find, typename Get, typename RowAt>
+void ReadEachText(const Source& source, size_t count, const RowAt& row_at,
+                  TextId* out) {
   const auto& from = Find{}(source);
-  for (size_t row = begin; row < end; ++row) {
-    const auto value = Get{}(from, row);
-    bool is_there = true;
+  for (size_t i = 0; i < count; ++i) {
+    const auto value = Get{}(from, row_at(i));
     if constexpr (IsOptional<std::remove_cv_t<decltype(value)>>::value) {
-      is_there = value.has_value();
-      out[row - begin] = is_there ? static_cast<Out>(*value) : Out{};
+      out[i] = value ? TextId{Index(*value)} : kNoText;
     } else {
-      out[row - begin] = static_cast<Out>(value);
+      out[i] = TextId{Index(value)};
     }
-    if (valid != nullptr) valid[row - begin] = is_there ? 1 : 0;
   }
 }
 
 template <typename Find, typename Get>
 void ReadTexts(const Source& source, size_t begin, size_t end, TextId* out) {
-  const auto& from = Find{}(source);
-  for (size_t row = begin; row < end; ++row) {
-    const auto value = Get{}(from, row);
-    if constexpr (IsOptional<std::remove_cv_t<decltype(value)>>::value) {
-      out[row - begin] = value ? TextId{Index(*value)} : kNoText;
-    } else {
-      out[row - begin] = TextId{Index(value)};
-    }
-  }
+  ReadEachText<Find, Get>(
+      source, end - begin, [begin](size_t i) { return begin + i; }, out);
+}
+
+template <typename Find, typename Get>
+void ReadTextsAt(const Source& source, std::span<const uint32_t> rows,
+                 TextId* out) {
+  ReadEachText<Find, Get>(
+      source, rows.size(), [rows](size_t i) { return size_t{rows[i]}; }, out);
 }
 
 template <typename Find, typename Get>
@@ -92,13 +133,16 @@ constexpr Column DefineFrom(std::string_view name, std::string_view meaning,
                 std::is_same_v<Value, model::NameId>) {
     column.type = ColumnType::kText;
     column.texts = ReadTexts<Find, Get>;
+    column.texts_at = ReadTextsAt<Find, Get>;
   } else if constexpr (std::is_same_v<Value, double>) {
     column.type = ColumnType::kDouble;
     column.doubles = ReadValues<Find, Get, double>;
+    column.doubles_at = ReadValuesAt<Find, Get, double>;
   } else {
     column.type =
         std::is_same_v<Value, bool> ? ColumnType::kBool : ColumnType::kInt64;
     column.ints = ReadValues<Find, Get, int64_t>;
+    column.ints_at = ReadValuesAt<Find, Get, int64_t>;
   }
   return column;
 }

@@ -60,6 +60,13 @@ struct Column {
                   uint8_t* valid) = nullptr;
   void (*texts)(const Source& source, size_t begin, size_t end,
                 TextId* out) = nullptr;
+  // The same for rows in any order.
+  void (*ints_at)(const Source& source, std::span<const uint32_t> rows,
+                  int64_t* out, uint8_t* valid) = nullptr;
+  void (*doubles_at)(const Source& source, std::span<const uint32_t> rows,
+                     double* out, uint8_t* valid) = nullptr;
+  void (*texts_at)(const Source& source, std::span<const uint32_t> rows,
+                   TextId* out) = nullptr;
   // True: every row is NULL. May be false although every row is. Null: unknown.
   bool (*is_empty)(const Source& source) = nullptr;
 

@@ -30,6 +30,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "profiler/model/trace.h"
@@ -65,6 +66,21 @@ class TraceTables {
   void Texts(const Column& column, size_t begin, size_t end,
              TextId* out) const {
     column.texts(*source_, begin, end, out);
+  }
+
+  // The same for rows in any order. One call for many rows waits for many
+  // places of memory at once.
+  void Int64sAt(const Column& column, std::span<const uint32_t> rows,
+                int64_t* out, uint8_t* valid) const {
+    column.ints_at(*source_, rows, out, valid);
+  }
+  void DoublesAt(const Column& column, std::span<const uint32_t> rows,
+                 double* out, uint8_t* valid) const {
+    column.doubles_at(*source_, rows, out, valid);
+  }
+  void TextsAt(const Column& column, std::span<const uint32_t> rows,
+               TextId* out) const {
+    column.texts_at(*source_, rows, out);
   }
 
   // True: every row of the column is NULL, so nobody needs to read it. False
