@@ -162,12 +162,12 @@ class FleetTest(unittest.TestCase):
                                  if name in names)
                 pyarrow.parquet.write_table(
                     con.sql(f"select * replace ({made}) from {read}").arrow()
-                    .read_all(), out / "part-0.parquet")
+                    .read_all(), out / "part-0.parquet", compression="zstd")
             shutil.rmtree(cls.folder / table / "job=train" / "rank=3")
         con.sql("copy (select 'samples_lost' as name, 3::bigint as count, "
                 "true as is_loss, 'samples' as meaning) to "
                 f"'{cls.folder}/ledger/job=train/rank=1/part-0.parquet' "
-                "(format parquet)")
+                "(format parquet, compression zstd)")
 
     def questions(self):
         """{heading: query} of the page."""
