@@ -6,16 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <map>
-#include <random>
 #include <string_view>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "backends/builtin/builtin_backends.h"
 #include "kymo/device_events.h"
 #include "kymo/record_function.h"
@@ -25,6 +21,7 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/library/emitter_backends.h"
+#include "profiler/library/session_parts.h"
 #include "profiler/library/timed_operations.h"
 #include "profiler/library/toggled_backends.h"
 #include "profiler/plugin/library/backend_library.h"
@@ -35,31 +32,11 @@
 #include "profiler/session/step_tracker.h"
 #include "profiler/text/json_check.h"
 #include "profiler/text/json_text.h"
-#include "profiler/unwind/capture_stack.h"
 
 namespace kymo {
 namespace {
 
 constexpr char kStepRequester[] = "ProfilerStep";
-
-uint64_t CaptureForRecorder(const void* frame, uint64_t* pcs,
-                            uint64_t max) noexcept {
-  return unwind::CaptureStackAbove(frame, pcs, max);
-}
-
-// A version-4 UUID as 32 hexadecimal digits.
-std::string RandomTraceId() {
-  std::random_device random;
-  std::array<uint32_t, 4> words;
-  for (uint32_t& word : words) word = random();
-  words[1] = (words[1] & 0xffff0fff) | 0x4000;
-  words[2] = (words[2] & 0x3fffffff) | 0x80000000;
-  return absl::StrFormat("%08X%08X%08X%08X", words[0], words[1], words[2],
-                         words[3]);
-}
-
-// Keys with JSON texts, a later value for a key winning.
-using MetadataMap = std::map<std::string, std::string>;
 
 // The thread's membership in the session of another one's Profile.
 std::unique_ptr<ThreadStateGuard>& ChildGuard() {
@@ -134,7 +111,7 @@ absl::Status Profile::State::PrepareTrace() {
   if (absl::Status status = recording->Prepare(nullptr); !status.ok()) {
     return Fail(std::move(status));
   }
-  if (plan.session.with_stack) record::SetStackCapture(CaptureForRecorder);
+  if (plan.session.with_stack) CaptureStacks();
   stats.profiler_prepare_call_duration_us = UsSince(start_ns);
   return absl::OkStatus();
 }
@@ -213,25 +190,10 @@ absl::Status Profile::State::TraceReady() {
 
 std::vector<std::pair<std::string, std::string>> Profile::State::Metadata()
     const {
-  MetadataMap all;
-  const ProfileOptions& options = profile->options_;
-  const std::pair<const char*, bool> flags[] = {
-      {"profile_memory", options.profile_memory},
-      {"with_stack", options.with_stack},
-      {"record_shapes", options.record_shapes},
-      {"with_modules", options.with_modules},
-      {"with_flops", options.with_flops}};
-  for (const auto& [name, on] : flags) {
-    if (on) all.emplace(name, std::string(1, '1'));
-  }
   const DistributedInfo info = FindDistributedInfo(getenv);
   for (const std::string& warning : info.warnings) kymo::Warn(warning);
-  if (info.is_distributed()) all["distributedInfo"] = info.ToJson();
-  json::AppendJsonString(all["trace_id"], profile->trace_id_);
-  // Readers take the streams of a trace for CUDA's.
-  if (!plan.use_device.empty() && plan.use_device != "cuda") {
-    json::AppendJsonString(all["use_device"], plan.use_device);
-  }
+  MetadataMap all =
+      MetadataOf(profile->options_, plan.use_device, profile->trace_id_, info);
   for (const auto& [key, json] : preset_metadata) all[key] = json;
   for (const auto& [key, json] : cycle_metadata) all[key] = json;
   return {all.begin(), all.end()};

@@ -3,8 +3,15 @@
 #include "kymo/step_tracker.h"
 
 #include "kymo/warning.h"
+#include "profiler/library/on_demand_if_asked.h"
 
 namespace kymo {
+namespace {
+
+// Here, so that it is in each program that has sessions or steps.
+[[maybe_unused]] const bool kIsAsked = (AllowOnDemandIfAsked(), true);
+
+}  // namespace
 
 StepTracker& StepTracker::Process() {
   // Never destroyed: threads may count steps while the program ends.

@@ -37,6 +37,7 @@ int64_t StepTracker::increment_step(const std::string& requester) {
   int64_t current = 0;
   std::string warning;
   StepHook hook;
+  StepHook observer;
   {
     const std::lock_guard lock(mutex_);
     ++CountOf(requester);
@@ -53,9 +54,12 @@ int64_t StepTracker::increment_step(const std::string& requester) {
     current_step_ += gained;
     current = current_step_;
     hook = hook_;
+    observer = observer_;
   }
   if (!warning.empty() && warn_) warn_(warning);
+  const bool is_new = gained > 0;
   for (; gained > 0 && hook; --gained) hook();
+  if (is_new && observer) observer();
   return current;
 }
 
@@ -67,6 +71,11 @@ int64_t StepTracker::current_step() const {
 void StepTracker::SetStepHook(StepHook hook) {
   const std::lock_guard lock(mutex_);
   hook_ = std::move(hook);
+}
+
+void StepTracker::SetStepObserver(StepHook observer) {
+  const std::lock_guard lock(mutex_);
+  observer_ = std::move(observer);
 }
 
 std::string StepTracker::CountsText() const {

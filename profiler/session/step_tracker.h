@@ -55,6 +55,9 @@ class StepTracker {
   // Sets the function that runs on every step of the process, in place of the
   // one before.
   void SetStepHook(StepHook hook);
+  // The same after that hook, for Kymo itself: recordings on demand begin and
+  // end with steps.
+  void SetStepObserver(StepHook observer);
 
  private:
   std::string CountsText() const;
@@ -66,6 +69,7 @@ class StepTracker {
   std::vector<std::pair<std::string, int64_t>> counts_;
   int64_t current_step_ = 0;
   StepHook hook_;
+  StepHook observer_;
 };
 
 }  // namespace kymo

@@ -1,0 +1,84 @@
+#include "profiler/on_demand/endpoint.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "absl/status/status.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace kymo::on_demand {
+namespace {
+
+std::string Unique(const std::string& name) {
+  return name + std::to_string(getpid());
+}
+
+TEST(EndpointTest, TheNameOfTheDaemonHasTheBytesOfKineto) {
+  const auto address = AddressOf("dynolog", "");
+  ASSERT_TRUE(address.ok());
+  EXPECT_EQ(address->size, 2 + 7 + 2);
+  EXPECT_EQ(std::string(address->name.sun_path, 9),
+            std::string("\0dynolog\0", 9));
+  EXPECT_STREQ(AddressOf("dynolog", "/run/k")->name.sun_path, "/run/k/dynolog");
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      AddressOf("dynolog", std::string(200, 'x')).status()));
+}
+
+void TellsWhoSent(const std::string& folder) {
+  const std::string name = Unique("daemon");
+  const auto daemon = Endpoint::Bind(name, folder);
+  const auto program = Endpoint::Bind(Unique("program"), folder);
+  ASSERT_TRUE(daemon.ok() && program.ok());
+  EXPECT_FALSE(daemon->Receive().has_value());
+  ASSERT_TRUE(program->Send(*AddressOf(name, folder), "hello").ok());
+  const auto datagram = daemon->Receive();
+  ASSERT_TRUE(datagram.has_value());
+  EXPECT_EQ(datagram->bytes, "hello");
+  EXPECT_EQ(datagram->pid, getpid());
+  EXPECT_EQ(datagram->user, getuid());
+  EXPECT_EQ(datagram->sender, *AddressOf(Unique("program"), folder));
+  EXPECT_EQ(NameOf(datagram->sender), Unique("program"));
+  ASSERT_TRUE(daemon->Send(datagram->sender, "there").ok());
+  EXPECT_EQ(program->Receive()->bytes, "there");
+}
+
+TEST(EndpointTest, TellsWhoSentByAbstractNames) { TellsWhoSent(""); }
+
+TEST(EndpointTest, FindsAndFreesNames) {
+  const std::string prefix = Unique("found-");
+  {
+    const auto bound = Endpoint::Bind(prefix + "a", "");
+    ASSERT_TRUE(bound.ok());
+    EXPECT_THAT(NamesWith(prefix, ""), testing::ElementsAre(prefix + "a"));
+    EXPECT_TRUE(
+        absl::IsAlreadyExists(Endpoint::Bind(prefix + "a", "").status()));
+    EXPECT_TRUE(absl::IsUnavailable(
+        bound->Send(*AddressOf(prefix + "b", ""), "nobody")));
+  }
+  EXPECT_THAT(NamesWith(prefix, ""), testing::IsEmpty());
+}
+
+TEST(EndpointTest, NamesMayBeFiles) {
+  char folder[] = "/tmp/kymo-names-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  TellsWhoSent(folder);
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  {
+    auto left = Endpoint::Bind("left", folder);
+    EXPECT_TRUE(absl::IsAlreadyExists(Endpoint::Bind("left", folder).status()));
+    left->Close();  // as a process that is killed leaves it
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder + std::string("/left")));
+  EXPECT_THAT(NamesWith("le", folder), testing::IsEmpty());
+  const auto again = Endpoint::Bind("left", folder);
+  EXPECT_TRUE(again.ok());
+  EXPECT_THAT(NamesWith("le", folder), testing::ElementsAre("left"));
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace kymo::on_demand
