@@ -16,6 +16,7 @@
 #include "tools/command_line/user_folder.h"
 #include "tools/profile_command/attach/attach_run.h"
 #include "tools/profile_command/control_socket.h"
+#include "tools/profile_command/on_demand/on_demand_run.h"
 #include "tools/profile_command/options.h"
 #include "tools/profile_command/profile_manual.h"
 #include "tools/profile_command/profile_run.h"
@@ -59,6 +60,9 @@ int RunCommand(const std::vector<std::string>& arguments) {
     if (!path.ok()) return Fail(path.status(), kExitFailed);
     Say(absl::StrCat("wrote ", *path, "; `kymo report` reads it"));
     return 0;
+  }
+  if (command->on_demand) {
+    return RecordOnDemand(*std::move(command), backends, exporters);
   }
   if (command->attach.is_wanted()) {
     return ProfileRunning(*std::move(command), backends, exporters);

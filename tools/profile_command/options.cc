@@ -47,6 +47,8 @@ struct Flags : SharedFlags {
   std::string name;
   bool all = false;
   std::optional<DurationNs> duration_ns;
+  bool on_demand = false;
+  int iterations = 0;
 };
 
 // "1500ms", or a number of seconds.
@@ -89,7 +91,22 @@ std::vector<Setting<Flags>> AttachSettings() {
            "a number of seconds, or a whole number with ns, us, ms or s",
            "TIME"),
        .purpose = "How long to record these. Default: until Ctrl-C, or until "
-                  "they have ended.",
+                  "they have ended; with --on_demand 5 seconds.",
+       .topic = "attach"},
+      {.name = "on_demand",
+       .value = setting::Switch(&F::on_demand),
+       .purpose = "Record, at the same time, all programs of this machine that "
+                  "can be asked to record themselves: those of PyTorch and "
+                  "those that link Kymo, if they were started with "
+                  "KINETO_USE_DAEMON=1, and those with KYMO_ATTACH=1. All "
+                  "traces come into one folder. --pid chooses among them "
+                  "(docs/on_demand.md).",
+       .topic = "attach"},
+      {.name = "iterations",
+       .value = setting::Integer(&F::iterations, 1, 1'000'000),
+       .purpose = "With --on_demand: record so many steps of each program, "
+                  "from its next step on, instead of a time.",
+       .hint = "N",
        .topic = "attach"},
   };
 }
@@ -276,6 +293,28 @@ void NoticeUnused(const BackendRegistry& backends, std::string_view activity,
   }
 }
 
+absl::Status ReadOnDemand(const Flags& flags, ProfileCommand& command) {
+  constexpr DurationNs kLongest = 3'500 * kNsPerSecond;
+  command.on_demand = true;
+  command.iterations = flags.iterations;
+  if (!command.target.empty() || flags.all || !flags.name.empty() ||
+      command.flight_recorder || flags.ranks) {
+    return absl::InvalidArgumentError(
+        "--on_demand records programs that run already and have registered: "
+        "leave out a target, --name, --all, --flight_recorder and --ranks; "
+        "--pid chooses among them");
+  }
+  if (flags.iterations > 0 && flags.duration_ns) {
+    return absl::InvalidArgumentError(
+        "--iterations counts steps: leave out --duration");
+  }
+  if (flags.duration_ns.value_or(0) > kLongest) {
+    return absl::InvalidArgumentError(
+        "--on_demand records for 3500 s at most: say a shorter --duration");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadAttach(const Flags& flags, ProfileCommand& command) {
   AttachRequest& attach = command.attach;
   for (const std::string& word : flags.pid) {
@@ -287,9 +326,14 @@ absl::Status ReadAttach(const Flags& flags, ProfileCommand& command) {
   attach.name = flags.name;
   attach.all = flags.all;
   command.duration_ns = flags.duration_ns;
+  if (flags.on_demand) return ReadOnDemand(flags, command);
+  if (flags.iterations > 0) {
+    return absl::InvalidArgumentError("--iterations needs --on_demand");
+  }
   if (!attach.is_wanted()) {
     return flags.duration_ns ? absl::InvalidArgumentError(
-                                   "--duration needs --pid, --name or --all")
+                                   "--duration needs --pid, --name, --all or "
+                                   "--on_demand")
                              : absl::OkStatus();
   }
   const std::string what = "--pid, --name and --all record what runs already";
@@ -313,8 +357,9 @@ absl::Status ReadAttach(const Flags& flags, ProfileCommand& command) {
 absl::Status CheckValues(const ProfileCommand& command,
                          const BackendRegistry& backends) {
   KYMO_RETURN_IF_ERROR(FindBackends(backends, command.activities, {}).status());
-  if (command.target.empty() && !command.attach.is_wanted() && !command.list &&
-      !command.version && command.dump_pid == 0) {
+  if (command.target.empty() && !command.attach.is_wanted() &&
+      !command.on_demand && !command.list && !command.version &&
+      command.dump_pid == 0) {
     return absl::InvalidArgumentError(
         "no target; usage: kymo profile [flags] target [argument ...], or "
         "--pid=PID for a process that runs already (see --help)");

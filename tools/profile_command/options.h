@@ -65,9 +65,11 @@ struct ProfileCommand {
   bool strict = false;
   bool quiet = false;
   bool flight_recorder = false;
-  int dump_signal = 0;   // that means a dump instead of going to the target
-  AttachRequest attach;  // instead of a target
-  std::optional<DurationNs> duration_ns;  // of attach; nothing: until Ctrl-C
+  int dump_signal = 0;     // that means a dump instead of going to the target
+  AttachRequest attach;    // instead of a target
+  bool on_demand = false;  // what has registered; attach.pids choose
+  int64_t iterations = 0;  // of on_demand; 0: by time
+  std::optional<DurationNs> duration_ns;  // of these; nothing: see the flag
   SettingMap settings;                    // of plugins
   std::vector<std::string> notices;       // what to say about the flags
 

@@ -60,7 +60,7 @@ TEST_F(OptionsTest, ReadsWhichRunningProcessesToRecord) {
   EXPECT_NE(ErrorOf({"--pid=0"}), "");
   EXPECT_NE(ErrorOf({"--pid=1", "--duration=0"}), "");
   EXPECT_EQ(ErrorOf({"--duration=3", "program"}),
-            "--duration needs --pid, --name or --all");
+            "--duration needs --pid, --name, --all or --on_demand");
   EXPECT_NE(ErrorOf({"--pid=12", "program"}).find("leave out the target"),
             std::string::npos);
   EXPECT_NE(ErrorOf({"--all", "--pid=12"}).find("leave out --pid"),
@@ -92,6 +92,21 @@ std::vector<std::string> SwitchesOf(const ProfileCommand& command) {
   add("flight_recorder", command.flight_recorder);
   add("row_limit_given", command.row_limit_given);
   return on;
+}
+
+TEST_F(OptionsTest, ReadsWhatIsRecordedOnDemand) {
+  const auto command = Parse({"--on_demand", "--iterations=3", "--pid=12"});
+  ASSERT_TRUE(command.ok()) << command.status();
+  EXPECT_TRUE(command->on_demand);
+  EXPECT_EQ(command->iterations, 3);
+  EXPECT_EQ(command->attach.pids, std::vector<pid_t>{12});
+  EXPECT_TRUE(Parse({"--on_demand"}).ok());
+  EXPECT_EQ(ErrorOf({"--iterations=3", "program"}),
+            "--iterations needs --on_demand");
+  EXPECT_NE(ErrorOf({"--on_demand", "--iterations=3", "--duration=1"}), "");
+  EXPECT_NE(ErrorOf({"--on_demand", "--duration=3501"}), "");
+  EXPECT_NE(ErrorOf({"--on_demand", "--all"}), "");
+  EXPECT_NE(ErrorOf({"--on_demand", "program"}), "");
 }
 
 TEST_F(OptionsTest, ASwitchTurnsOnWhatItSaysAndWhatItImplies) {
@@ -354,7 +369,7 @@ TEST_F(OptionsTest, AnyWordsAreACommandOrAnErrorInALine) {
       [](const ProfileCommand& command) {
         return command.help || command.list || command.version ||
                command.dump_pid != 0 || command.attach.is_wanted() ||
-               !command.target.empty();
+               command.on_demand || !command.target.empty();
       });
 }
 

@@ -1,0 +1,141 @@
+"""Programs that run already, with Kymo in them: doors, and on demand."""
+
+import os
+import pathlib
+import re
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from tests.e2e.profile_cases import TARGET, ProfileTestCase
+
+THIS_NAME = pathlib.Path("/proc/self/comm").read_text().strip()
+
+
+def play_pytorch(sockets):
+    """Asks until there is a configuration, and writes a trace."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as client:
+        client.bind(f"{sockets}/dynoconfigclient-test")
+        client.settimeout(1)
+        body = struct.pack("=iiqi", 2, 1, 0, os.getpid())
+        config = b""
+        while not config:
+            try:
+                client.sendto(
+                    struct.pack("=Q32s", len(body), b"req") + body,
+                    f"{sockets}/dynolog")
+                config = client.recv(65536)[40:]
+            except (FileNotFoundError, ConnectionRefusedError):
+                time.sleep(0.01)
+    settings = dict(line.split("=", 1) for line in config.decode().split())
+    assert settings["ACTIVITIES_DURATION_MSECS"] == "300", settings
+    path = settings["ACTIVITIES_LOG_FILE"].replace(
+        ".json", f"_{os.getpid()}.json")
+    now_us = time.time_ns() // 1000
+    with open(path, "w", encoding="utf-8") as trace:
+        trace.write(
+            '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add",'
+            f' "pid": {os.getpid()}, "tid": 1, "ts": {now_us}, "dur": 5'
+            "}]}")
+
+
+class DoorTest(ProfileTestCase):
+    """A program that runs already, with Kymo in it."""
+
+    def start(self, **variables):
+        server = subprocess.Popen(
+            [TARGET, "serve"], stdout=subprocess.PIPE,
+            env={**os.environ, **variables})
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        self.assertEqual(server.stdout.readline(), b"ready\n")
+        return server
+
+    def attach(self, server, *flags):
+        return self.profile(flags=(f"--pid={server.pid}", "--duration=300ms",
+                                   "--activities=cpu", *flags))
+
+    def requests(self, result):
+        """The numbers of those that were recorded: not one is missing."""
+        self.assertEqual(result.status, 0, result.stderr)
+        # It may be within one when the recording ends.
+        # Nor has every system names for all of its libraries' functions.
+        self.assertLessEqual(set(result.losses),
+                             {"ranges_open_at_end", "frames_unresolved"})
+        numbers = sorted(
+            int(event["args"]["number"]) for event in result.slices()
+            if event["name"] == "request")
+        self.assertGreater(len(numbers), 5)
+        self.assertEqual(
+            numbers, list(range(numbers[0], numbers[0] + len(numbers))))
+        return numbers
+
+    def test_a_server_is_recorded_again_and_again(self):
+        server = self.start(KYMO_ATTACH="1")
+        first = self.requests(self.attach(server))
+        command, _ = self.command(
+            flags=(f"--pid={server.pid}", "--activities=cpu"))
+        killed = subprocess.Popen(
+            command, stderr=subprocess.PIPE, cwd=self.folder.name)
+        self.addCleanup(killed.stderr.close)
+        self.assertIn(b"; attached to target (",
+                      killed.stderr.readline())
+        self.assertIn("is being recorded already, by another command",
+                      self.attach(server).stderr)
+        killed.kill()
+        killed.wait()
+        second = self.requests(self.attach(server))
+        self.assertGreater(second[0], first[-1])
+        self.assertIsNone(server.poll())
+
+    def test_a_preloaded_runtime_watches_the_heap(self):
+        server = self.start(
+            KYMO_ATTACH="1", LD_PRELOAD=os.path.abspath(
+                os.environ["KYMO_RUNTIME"]))
+        result = self.attach(server, "--profile_memory")
+        requests = len(self.requests(result))
+        blocks = int(re.search(r"Allocated +(\d+)", result.stderr)[1])
+        self.assertLessEqual(abs(blocks - requests), 1, result.stderr)
+
+    def test_one_command_records_all_that_have_registered(self):
+        """A door, and a client of PyTorch's that this test plays."""
+        server = self.start(KYMO_ATTACH="1")
+        with tempfile.TemporaryDirectory(dir="/tmp") as sockets:
+            torch = threading.Thread(target=play_pytorch, args=(sockets,))
+            torch.start()
+            result = self.profile(
+                flags=("--on_demand", "--duration=300ms",
+                       f"--pid={server.pid},{os.getpid()}"),
+                env={**os.environ, "KINETO_IPC_SOCKET_DIR": sockets})
+            torch.join()
+        self.requests(result)
+        self.assertIn("aten::add", result.counts)
+        self.assertRegex(
+            result.stderr, rf"\({os.getpid()}\): was told, and begins")
+        self.assertEqual(
+            [path.name for path in pathlib.Path(result.out).glob("*.json")
+             if str(os.getpid()) in path.name],
+            [f"{THIS_NAME}-{os.getpid()}.json"])
+
+    def test_on_demand_needs_somebody(self):
+        with tempfile.TemporaryDirectory(dir="/tmp") as sockets:
+            result = self.profile(
+                flags=("--on_demand", f"--pid={os.getpid()}"),
+                env={**os.environ, "KINETO_IPC_SOCKET_DIR": sockets})
+        self.assertEqual(result.status, 1)
+        self.assertIn("KINETO_USE_DAEMON=1", result.stderr)
+
+    def test_what_would_help_is_said(self):
+        server = self.start(KYMO_ATTACH="0")
+        result = self.attach(server)
+        self.assertEqual(result.status, 1)
+        self.assertIn("KYMO_ATTACH=1", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

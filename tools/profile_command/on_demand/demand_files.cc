@@ -1,0 +1,151 @@
+#include "tools/profile_command/on_demand/demand_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "profiler/base/owned_descriptor.h"
+#include "profiler/on_demand/config.h"
+#include "profiler/on_demand/endpoint.h"
+#include "profiler/processes/process_list.h"
+
+namespace kymo::tools {
+namespace {
+
+constexpr char kDoorPrefix[] = "kymo-door/";
+
+// The numbers in the names of abstract sockets.
+std::vector<pid_t> PidsIn(const char* prefix, char end) {
+  std::vector<pid_t> pids;
+  for (const std::string& name : on_demand::NamesWith(prefix, "")) {
+    const std::vector<std::string> parts =
+        absl::StrSplit(name.substr(strlen(prefix)), end);
+    pid_t pid = 0;
+    if (absl::SimpleAtoi(parts[0], &pid)) pids.push_back(pid);
+  }
+  return pids;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> MakeTraceFolder() {
+  std::string path =
+      absl::StrCat(on_demand::kTraceFolder, "/kymo-on-demand-XXXXXX");
+  if (mkdtemp(path.data()) == nullptr ||
+      (geteuid() == 0 && chmod(path.c_str(), 01733) != 0)) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("could not make ", path));
+  }
+  return path;
+}
+
+absl::Status CopyTrace(const std::string& from, uid_t user,
+                       const std::string& to) {
+  const OwnedDescriptor in(
+      open(from.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat about;
+  if (!in.is_open() || fstat(in.get(), &about) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("could not read ", from));
+  }
+  if (!S_ISREG(about.st_mode) || about.st_uid != user) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(from, " is not a file of the program's user"));
+  }
+  const OwnedDescriptor out(
+      open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!out.is_open()) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("could not make ", to));
+  }
+  for (int64_t left = about.st_size; left > 0;) {
+    const ssize_t count =
+        sendfile(out.get(), in.get(), nullptr, static_cast<size_t>(left));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      return absl::ErrnoToStatus(errno, absl::StrCat("could not write ", to));
+    }
+    left -= count;
+  }
+  return absl::OkStatus();
+}
+
+std::string TraceNameOf(const std::string& program) {
+  std::string name = program;
+  std::erase(name, ')');
+  for (char& c : name) {
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '.' &&
+        c != '_') {
+      c = '-';
+    }
+  }
+  // "train (1234)" has become "train--1234".
+  if (const size_t twice = name.rfind("--"); twice != name.npos) {
+    name.erase(twice, 1);
+  }
+  return absl::StrCat(name, ".json");
+}
+
+std::vector<pid_t> ProcessesWithDoorAlone(const std::vector<pid_t>& only) {
+  const std::vector<pid_t> registered = PidsIn(on_demand::kKymoPrefix, '-');
+  std::vector<pid_t> pids = PidsIn(kDoorPrefix, '/');
+  std::erase_if(pids, [&](pid_t pid) {
+    const auto user = processes::UserOf(pid);
+    return !user || (geteuid() != 0 && *user != geteuid()) ||
+           std::ranges::count(registered, pid) > 0 ||
+           (!only.empty() && std::ranges::count(only, pid) == 0);
+  });
+  // Each host of a process has a door.
+  std::ranges::sort(pids);
+  pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
+  return pids;
+}
+
+bool HasOpen(pid_t pid, const struct stat& file) {
+  const std::string folder = absl::StrCat("/proc/", pid, "/fd");
+  for (const int fd : processes::NumbersIn(folder)) {
+    struct stat about;
+    if (stat(absl::StrCat(folder, "/", fd).c_str(), &about) == 0 &&
+        about.st_dev == file.st_dev && about.st_ino == file.st_ino) {
+      return true;
+    }
+  }
+  return false;
+}
+
+pid_t OwnerOfSocket(const std::string& name) {
+  std::ifstream sockets("/proc/net/unix");
+  std::string link;
+  for (std::string line; std::getline(sockets, line);) {
+    // "...: 00000002 ... 01 INODE @NAME@"
+    const std::vector<std::string> words =
+        absl::StrSplit(line, ' ', absl::SkipEmpty());
+    if (words.size() == 8 && words[7] == absl::StrCat("@", name, "@")) {
+      link = absl::StrCat("socket:[", words[6], "]");
+    }
+  }
+  if (link.empty()) return 0;
+  for (const processes::ProcessInfo& process : processes::ListProcesses()) {
+    const std::string folder = absl::StrCat("/proc/", process.pid, "/fd");
+    for (const int fd : processes::NumbersIn(folder)) {
+      std::error_code error;
+      if (std::filesystem::read_symlink(absl::StrCat(folder, "/", fd), error) ==
+          link) {
+        return process.pid;
+      }
+    }
+  }
+  return 0;
+}
+
+}  // namespace kymo::tools

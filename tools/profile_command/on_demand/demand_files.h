@@ -1,0 +1,47 @@
+// demand_files.h - the files of recordings on demand, and who has a door
+// or a socket.
+//
+//   KYMO_ASSIGN_OR_RETURN(const std::string folder, MakeTraceFolder());
+//   ... programs write into it ...
+//   KYMO_RETURN_IF_ERROR(CopyTrace(folder + "/1_1234.json", user, to));
+//
+// Errors: the system's, with the path.
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_ON_DEMAND_DEMAND_FILES_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_ON_DEMAND_DEMAND_FILES_H_
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace kymo::tools {
+
+// A folder below /tmp, where programs may write. Of other users, too, if this
+// process is root's.
+absl::StatusOr<std::string> MakeTraceFolder();
+
+// Copies a regular file of this user to a new file. Of another user's file,
+// nothing but its bytes is taken. kPermissionDenied if it is anything else.
+absl::Status CopyTrace(const std::string& from, uid_t user,
+                       const std::string& to);
+
+// "train-1234.json" of "train (1234)".
+std::string TraceNameOf(const std::string& program);
+
+// The processes of this user (root: of any) that have an open door and have not
+// registered; of `only`, if that is not empty.
+std::vector<pid_t> ProcessesWithDoorAlone(const std::vector<pid_t>& only);
+
+// Whether the process has this file open, as far as that can be seen.
+bool HasOpen(pid_t pid, const struct stat& file);
+
+// The process that has the abstract socket of this name; 0: not seen.
+pid_t OwnerOfSocket(const std::string& name);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_ON_DEMAND_DEMAND_FILES_H_

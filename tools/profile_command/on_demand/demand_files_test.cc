@@ -1,0 +1,48 @@
+#include "tools/profile_command/on_demand/demand_files.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+#include "profiler/on_demand/endpoint.h"
+
+namespace kymo::tools {
+namespace {
+
+TEST(DemandFilesTest, NamesOfTraces) {
+  EXPECT_EQ(TraceNameOf("train (1234)"), "train-1234.json");
+  EXPECT_EQ(TraceNameOf("../a b (7)"), "..-a-b-7.json");
+}
+
+TEST(DemandFilesTest, CopiesRegularFilesOfTheUserAlone) {
+  const std::string folder = *MakeTraceFolder();
+  std::ofstream(folder + "/1_7.json") << "{}";
+  std::filesystem::create_symlink("/etc/hostname", folder + "/2_7.json");
+  EXPECT_TRUE(
+      CopyTrace(folder + "/1_7.json", geteuid(), folder + "/out.json").ok());
+  std::ifstream copy(folder + "/out.json");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(copy), {}), "{}");
+  EXPECT_TRUE(absl::IsPermissionDenied(
+      CopyTrace(folder + "/1_7.json", geteuid() + 1, folder + "/o.json")));
+  EXPECT_FALSE(
+      CopyTrace(folder + "/2_7.json", geteuid(), folder + "/o.json").ok());
+  EXPECT_FALSE(
+      CopyTrace(folder + "/none.json", geteuid(), folder + "/o.json").ok());
+  std::filesystem::remove_all(folder);
+}
+
+TEST(DemandFilesTest, FindsTheOwnerOfASocket) {
+  const std::string name = "kymo-owner-test-" + std::to_string(getpid());
+  EXPECT_EQ(OwnerOfSocket(name), 0);
+  const auto socket = on_demand::Endpoint::Bind(name, "");
+  ASSERT_TRUE(socket.ok());
+  EXPECT_EQ(OwnerOfSocket(name), getpid());
+}
+
+}  // namespace
+}  // namespace kymo::tools
