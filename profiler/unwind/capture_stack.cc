@@ -1,5 +1,6 @@
 #include "profiler/unwind/capture_stack.h"
 
+#include "profiler/unwind/known_frames.h"
 #include "profiler/unwind/loaded_code.h"
 #include "profiler/unwind/readable_stack.h"
 #include "profiler/unwind/rule_table.h"
@@ -19,7 +20,7 @@ namespace {
 // A loaded file, and what is added to its addresses.
 struct MarkedCode {
   LoadedCode code;
-  uint64_t mark = 0;
+  uint64_t mark;
 };
 
 // A cache of the loaded files in this capture: one stack goes through few
@@ -30,20 +31,12 @@ class MetCode {
 
   // The file of `pc`; null outside of loaded files.
   const MarkedCode* Find(uint64_t pc) noexcept {
-    if (Has(last_->code, pc)) [[likely]] {
+    if (last_ != nullptr && Has(last_->code, pc)) [[likely]] {
       return last_;
     }
-    for (const MarkedCode& met : met_) {
-      if (Has(met.code, pc)) return last_ = &met;
-    }
-    MarkedCode& met = met_[next_];
-    if (!FindLoadedCode(pc, &met.code)) {
-      met = {};
-      return nullptr;
-    }
-    if (marks_ != nullptr) met.mark = marks_->mark(marks_->context, met.code);
-    next_ = (next_ + 1) % kMost;
-    return last_ = &met;
+    const MarkedCode* const found = FindOther(pc);
+    if (found != nullptr) last_ = found;
+    return found;
   }
 
  private:
@@ -53,23 +46,62 @@ class MetCode {
     return pc - code.begin < code.end - code.begin;
   }
 
+  [[gnu::noinline]] const MarkedCode* FindOther(uint64_t pc) noexcept {
+    for (size_t i = 0; i < count_; ++i) {
+      if (Has(met_[i].code, pc)) return &met_[i];
+    }
+    MarkedCode& met = met_[next_];
+    if (!FindLoadedCode(pc, &met.code)) {
+      met.code = {};
+      return nullptr;
+    }
+    met.mark = marks_ != nullptr ? marks_->mark(marks_->context, met.code) : 0;
+    next_ = (next_ + 1) % kMost;
+    if (count_ < kMost) ++count_;
+    return &met;
+  }
+
   const FileMarks* const marks_;
-  MarkedCode met_[kMost];
-  const MarkedCode* last_ = met_;
+  const MarkedCode* last_ = nullptr;
+  size_t count_ = 0;  // of met_, which has no other values
   size_t next_ = 0;
+  MarkedCode met_[kMost];
 };
 
 inline bool ToCaller(UnwindRule rule, Frame& frame, ReadableStack& stack) {
-  switch (rule.kind) {
-    case RuleKind::kSpOffset:
-    case RuleKind::kBpOffset:
-    case RuleKind::kBpMemory:
-      return FollowRule(rule, frame, stack);
-    case RuleKind::kSignalFrame:
-      return LeaveSignal(frame, stack);
-    default:
-      return FollowFramePointer(frame, stack);
+  if (rule.kind == RuleKind::kSpOffset || rule.kind == RuleKind::kBpOffset ||
+      rule.kind == RuleKind::kBpMemory) [[likely]] {
+    return FollowRule(rule, frame, stack);
   }
+  // A copy, so that the frame itself may stay in registers.
+  Frame copy = frame;
+  const bool has_caller = rule.kind == RuleKind::kSignalFrame
+                              ? LeaveSignal(copy, stack)
+                              : FollowFramePointer(copy, stack);
+  frame = copy;
+  return has_caller;
+}
+
+// The rule of a frame whose place `known` does not know.
+[[gnu::noinline]] UnwindRule NewRule(uint64_t sp, uint64_t pc,
+                                     const LoadedCode* code,
+                                     KnownFrames& known) noexcept {
+  const uint64_t identity = code != nullptr ? code->identity : 0;
+  UnwindRule rule = FindRule(pc, identity);
+  if (rule.kind == RuleKind::kMissing) rule = ComputeRule(pc, code);
+  known.Enter(sp, pc, identity, rule);
+  return rule;
+}
+
+// The rule of a frame, whose file is `code` (null: none).
+inline __attribute__((always_inline)) UnwindRule RuleOf(
+    const Frame& frame, const LoadedCode* code, KnownFrames& known) noexcept {
+  const uint64_t identity = code != nullptr ? code->identity : 0;
+  UnwindRule rule;
+  if (!known.Find(frame.sp, frame.pc, identity, &rule)) [[unlikely]] {
+    rule = NewRule(frame.sp, frame.pc, code, known);
+  }
+  return rule;
 }
 
 // Walks the frames from `frame` on.
@@ -78,15 +110,13 @@ inline __attribute__((always_inline)) size_t WalkFrom(
     const FileMarks* marks) noexcept {
   ReadableStack stack(frame.sp);
   MetCode files(marks);
+  KnownFrames& known = KnownFrames::OfThread();
   StackEnd why = StackEnd::kUnknown;
   size_t count = 0;
   for (;;) {
     const MarkedCode* const met = files.Find(frame.pc);
-    const LoadedCode* const code = met != nullptr ? &met->code : nullptr;
-    UnwindRule rule = FindRule(frame.pc, code != nullptr ? code->identity : 0);
-    if (rule.kind == RuleKind::kMissing) [[unlikely]] {
-      rule = ComputeRule(frame.pc, code);
-    }
+    const UnwindRule rule =
+        RuleOf(frame, met != nullptr ? &met->code : nullptr, known);
     if (rule.kind == RuleKind::kNotCode) break;
     if (skip > 0) {
       --skip;
@@ -130,13 +160,13 @@ inline __attribute__((always_inline)) size_t Walk(
   Frame frame = ThisFrame();
   ReadableStack stack(frame.sp);
   MetCode files(nullptr);
+  KnownFrames& known = KnownFrames::OfThread();
   if (end != nullptr) *end = StackEnd::kUnknown;
   for (bool is_at_own = false; !is_at_own || frame.bp == own;) {
     is_at_own |= frame.bp == own;
     const MarkedCode* const met = files.Find(frame.pc);
-    const LoadedCode* const code = met != nullptr ? &met->code : nullptr;
-    UnwindRule rule = FindRule(frame.pc, code != nullptr ? code->identity : 0);
-    if (rule.kind == RuleKind::kMissing) rule = ComputeRule(frame.pc, code);
+    const UnwindRule rule =
+        RuleOf(frame, met != nullptr ? &met->code : nullptr, known);
     if (!ToCaller(rule, frame, stack)) return 0;
   }
   return WalkFrom(frame, pcs, max, skip, end, marks);

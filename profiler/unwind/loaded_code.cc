@@ -84,6 +84,14 @@ uint64_t Mix(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 32);
 }
 
+// Three products that do not wait for each other.
+uint64_t HashOfPlace(const LoadedCode& code) {
+  const uint64_t hash =
+      code.begin * 0x9e3779b97f4a7c15u + code.end * 0xbf58476d1ce4e5b9u +
+      reinterpret_cast<uint64_t>(code.frame_header) * 0x94d049bb133111ebu;
+  return hash ^ (hash >> 32);
+}
+
 // Where in the image the bytes are that distinguish a file from others at its
 // addresses.
 template <typename Read>
@@ -124,8 +132,7 @@ uint64_t KnownUnique(const LoadedCode& code, uint64_t place, const Read& read) {
 
 template <typename Read>
 bool Identify(LoadedCode* code, const Read& read) {
-  const uint64_t place = Mix(Mix(code->begin, code->end),
-                             reinterpret_cast<uint64_t>(code->frame_header));
+  const uint64_t place = HashOfPlace(*code);
   uint64_t words[kBuildIdBytes / sizeof(uint64_t)];
   if (!read(KnownUnique(*code, place, read), words, sizeof(words))) {
     return false;

@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "profiler/unwind/known_frames.h"
+
 namespace kymo::unwind {
 namespace {
 
@@ -58,6 +60,27 @@ TEST(RuleTableTest, WithoutATableACallTellsCodeFromData) {
 #endif
   EXPECT_EQ(ComputeRule(3, nullptr).kind, RuleKind::kNotCode);
   EXPECT_EQ(ComputeRule(uint64_t{1} << 50, nullptr).kind, RuleKind::kNotCode);
+}
+
+TEST(KnownFramesTest, AFrameIsKnownByItsPlaceCodeAndFile) {
+  constexpr uint64_t kSp = uint64_t{1} << 40;
+  KnownFrames& known = KnownFrames::OfThread();
+  UnwindRule rule;
+  known.Enter(kSp, 5, 7, kAtEntry);
+  ASSERT_TRUE(known.Find(kSp, 5, 7, &rule));
+  EXPECT_EQ(rule, kAtEntry);
+  EXPECT_FALSE(known.Find(kSp + 16, 5, 7, &rule));
+  EXPECT_FALSE(known.Find(kSp, 6, 7, &rule));
+  EXPECT_FALSE(known.Find(kSp, 5, 8, &rule));
+  known.Enter(kSp, 6, 7, {.kind = RuleKind::kOutermost});
+  EXPECT_FALSE(known.Find(kSp, 5, 7, &rule));
+}
+
+TEST(KnownFramesTest, ThreadsHaveTheirOwn) {
+  KnownFrames* other = nullptr;
+  std::thread([&] { other = &KnownFrames::OfThread(); }).join();
+  EXPECT_NE(other, &KnownFrames::OfThread());
+  EXPECT_EQ(&KnownFrames::OfThread(), &KnownFrames::OfThread());
 }
 
 // Uses more addresses than there are slots, on many threads. Whatever is found
