@@ -131,6 +131,7 @@ with() {
 bazel_of own "Bazelisk version: 1
 bazel 8.1.0"
 bazel_of old "bazel 6.5.0"
+bazel_of offline ""
 bazel_of debian/4 "bazel no_version"
 bazel_of debian/7 "bazel 7.7.1"
 expect() {
@@ -141,6 +142,14 @@ expect debian/4 $'bazel.txt build.txt\n:build //a'
 expect debian/7 $'bazel.txt build.txt\n:--bazelrc=third_party/registry/debian.bazelrc build //a'
 INSTALL_STATUS=1 expect old "bazel.txt build.txt"
 grep -q "older than Bazel 7" "$scratch/said" || fail "it does not say why not"
+INSTALL_STATUS=1 expect offline "bazel.txt build.txt"
+grep -q "offline/bazel does not say its version" "$scratch/said" ||
+  fail "it says: $(cat "$scratch/said")"
+if BAZEL=/none/bazel "$workspace/bazelw" build //a 2>"$scratch/said"; then
+  fail "it ran without a Bazel"
+fi
+grep -q "BAZEL is /none/bazel, which is no program" "$scratch/said" ||
+  fail "it says: $(cat "$scratch/said")"
 
 # The real lists have no name twice, and nothing but names.
 lists=("$PWD"/third_party/debian/{bazel,build,tests,aarch64}.txt)
