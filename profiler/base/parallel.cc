@@ -1,19 +1,38 @@
 #include "profiler/base/parallel.h"
 
 #include "profiler/base/parallel_serial.h"
+#include "profiler/base/parallel_sort.h"
 
 #ifndef KYMO_PARALLEL_SERIAL_
+#include <new>
+
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 #endif
 
 namespace kymo {
+
+#ifndef KYMO_PARALLEL_SERIAL_
+void parallel_internal::PrepareTbb() {
+  static const bool is_prepared = [] {
+    // More than the first call takes.
+    constexpr size_t kEnough = size_t{4} << 20;
+    ::operator delete(::operator new(kEnough));
+    tbb::task_arena arena(1, 1);
+    arena.initialize();
+    return true;
+  }();
+  static_cast<void>(is_prepared);
+}
+#endif
 
 void parallel_internal::ForEachRange(size_t ranges,
                                      void (*run)(void* body, size_t range),
                                      void* body) {
 #ifndef KYMO_PARALLEL_SERIAL_
   if (ranges > 1) {
+    PrepareTbb();
     tbb::parallel_for(size_t{0}, ranges,
                       [=](size_t range) { run(body, range); });
     return;

@@ -12,11 +12,21 @@
 
 namespace kymo {
 
+namespace parallel_internal {
+
+// Comes before a process's first call of oneTBB; ParallelFor() and what is here
+// see to it. If oneTBB 2022 gets no memory for its first call, it waits for
+// ever. This throws std::bad_alloc instead. Later calls do nothing.
+void PrepareTbb();
+
+}  // namespace parallel_internal
+
 // Sorts with a strict weak order that has no ties (or whose ties are equal),
 // so that the result is unique.
 template <typename Iterator, typename Less>
 void ParallelSort(Iterator begin, Iterator end, Less less) {
 #ifndef KYMO_PARALLEL_SERIAL_
+  parallel_internal::PrepareTbb();
   tbb::parallel_sort(begin, end, less);
 #else
   std::sort(begin, end, less);

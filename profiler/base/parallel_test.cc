@@ -2,7 +2,12 @@
 #include "profiler/base/parallel_sort.h"
 #include "profiler/base/per_worker.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <exception>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -61,6 +66,33 @@ TEST(ParallelTest, WorkersValuesHoldEverythingOnce) {
   sums.ForEach([&](size_t part) { sum += part; });
   EXPECT_EQ(sum, size_t{100'000} * 99'999 / 2);
 }
+
+// What a sanitizer maps is over any limit.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+void ThrowIsExpectedWithoutMemory(void (*call)()) {
+  const rlimit none = {.rlim_cur = 1, .rlim_max = 1};
+  setrlimit(RLIMIT_AS, &none);
+  try {
+    call();
+  } catch (const std::exception&) {  // no memory, or no thread
+    _exit(7);
+  }
+  _exit(8);
+}
+
+TEST(ParallelDeathTest, TheFirstCallThrowsWhereThereIsNoMemory) {
+  // In a new process, which has not called oneTBB yet.
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(ThrowIsExpectedWithoutMemory(
+                  [] { ParallelForEach(1000, [](size_t) {}); }),
+              testing::ExitedWithCode(7), "");
+  EXPECT_EXIT(ThrowIsExpectedWithoutMemory([] {
+                static int values[100'000];
+                ParallelSort(values, values + 100'000, std::less<>());
+              }),
+              testing::ExitedWithCode(7), "");
+}
+#endif
 
 }  // namespace
 }  // namespace kymo
