@@ -121,13 +121,15 @@ class PprofTest(unittest.TestCase):
         profile = self.recorded.path("stacks.pb.gz")
         with WebInterface(profile, self.scratch) as url, Browser() as browser:
             browser.open(f"{url}/ui/flamegraph?si=cpu")
+            # The second names are those of Go 1.20 and later.
             browser.wait("the functions of the program", lambda page: [
-                frame for frame in page.find_elements(By.CLASS_NAME,
-                                                      "d3-flame-graph-label")
+                frame for frame in page.find_elements(
+                    By.CSS_SELECTOR, ".d3-flame-graph-label, .boxtext")
                 if frame.text == "main"])
             browser.wait_until_drawn(
                 "the flame graph",
-                lambda page: page.find_element(By.ID, "chart"), share=0.1,
+                lambda page: page.find_element(
+                    By.CSS_SELECTOR, "#chart, #stack-chart"), share=0.1,
                 is_counted=coloured)
             browser.keep("flame_graph")
             # /ui/ is the graph's page, which asks for Graphviz.
