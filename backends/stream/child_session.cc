@@ -260,11 +260,13 @@ class ChildSession : public ActivitySession {
       arena_ = Arena::CreateShared(Options(), &fd_);
     }
     if (!arena_.valid()) {
+      const char* const limit = errno == EFBIG    ? "file sizes (ulimit -f)"
+                                : errno == ENOMEM ? "memory (ulimit -v)"
+                                                  : "this kind";
       return absl::ErrnoToStatus(
-          errno, errno == EFBIG
-                     ? "cannot make the shared arena; try a larger limit of "
-                       "file sizes (ulimit -f), or a smaller --cpu_arena_mib"
-                     : "cannot make the shared arena");
+          errno, absl::StrCat("cannot make the shared arena; try a larger "
+                              "limit of ",
+                              limit, ", or a smaller --cpu_arena_mib"));
     }
     return store_.Open(settings_.scratch_dir, RawChunksBegin(arena_));
   }

@@ -130,6 +130,17 @@ class TroubleTest(ProfileTestCase):
         self.assertEqual(completed.returncode, 128 + signal.SIGXFSZ,
                          completed.stderr)
 
+    def test_limit_of_address_space_is_an_error_and_no_death(self):
+        command, out = self.command(
+            BURN, "two", flags=("--activities=cpu,sampling",))
+        completed = subprocess.run(
+            ["bash", "-c", 'ulimit -v 250000; exec "$@"', "sh", *command],
+            capture_output=True, check=False)
+        self.assertEqual(completed.returncode, 0, completed.stderr)
+        self.assertIn(b"try a larger limit of memory (ulimit -v)",
+                      completed.stderr)
+        self.assertTrue(os.path.exists(os.path.join(out, "summary.json")))
+
     def test_small_stack_is_enough(self):
         command, out = self.command(BURN, "two",
                                     flags=("--activities=sampling",))

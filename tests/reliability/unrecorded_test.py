@@ -106,6 +106,13 @@ class UnrecordedTest(unittest.TestCase):
         self.assertIn("/bin/true was not recorded: it did not take LD_PRELOAD",
                       says)
 
+    def test_child_without_address_space(self):
+        says, lost = self.profile("bash", "-c",
+                                  "ulimit -v 200000; exec /bin/true")
+        self.assertEqual(lost, 1, says)
+        self.assertIn("/bin/true was not recorded: it", says)
+        self.assertIn("address space for the records (ulimit -v)", says)
+
     def test_child_in_a_container(self):
         space = ["unshare", "--pid", "--fork", "--mount-proc"]
         if subprocess.run([*space, "true"], capture_output=True,

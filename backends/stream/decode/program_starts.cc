@@ -154,7 +154,8 @@ std::vector<std::string> DescribeUnrecorded(const Arena& arena,
         count > 1 ? absl::StrCat(" (", count, " times)") : "", ": it ",
         obstacle.empty()
             ? "did not take LD_PRELOAD and KYMO_ARENA from its environment, "
-              "does not see /proc of this command, or ended at once"
+              "does not see /proc of this command, has no address space for "
+              "the records (ulimit -v), or ended at once"
             : obstacle));
   }
   if (paths.size() > kMostPrograms) {
