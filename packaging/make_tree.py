@@ -1,16 +1,17 @@
 """Makes the folder that all packages hold.
 
   make_tree.py --out=FOLDER --version_header=FILE [--static=PACKAGE]
-    DEST=FILE ... --headers HEADER ... --python MODULE ...
+    DEST=FILE ... --headers HEADER ... --python MODULE ... --guides GUIDE ...
 
 Each FILE is copied to DEST below the folder; what is ELF is stripped. In a DEST
 and in a FILE whose name ends with .in, the version takes the place of
 @KYMO_VERSION@. The HEADERs and what they include go to include (header_tree.py),
-and the MODULEs to lib/kymo/python/kymo. The libraries that bin/kymo, libkymo.so
-and libkymo_python.so need, and that are not the system's, are copied unchanged:
-Abseil's to lib/kymo, the others to lib/kymo/private. Their licences, and those of the Debian packages that are linked into
-the program (--static), go to share/doc/kymo/licenses, with a list of what is
-from where. --static may come several times.
+the MODULEs to lib/kymo/python/kymo, and the GUIDEs to share/doc/kymo/docs. The
+libraries that bin/kymo, libkymo.so and libkymo_python.so need, and that are not
+the system's, are copied unchanged: Abseil's to lib/kymo, the others to
+lib/kymo/private. Their licences, and those of the Debian packages that are
+linked into the program (--static), go to share/doc/kymo/licenses, with a list
+of what is from where. --static may come several times.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from kymo_version import version_of
 LIBRARIES = "lib/kymo"
 PRIVATE = "lib/kymo/private"
 PYTHON = "lib/kymo/python/kymo"
+GUIDES = "share/doc/kymo/docs"
 LICENCES = "share/doc/kymo/licenses"
 COMMON_LICENCES = "/usr/share/common-licenses"
 
@@ -184,6 +186,7 @@ def main():
     parser.add_argument("files", nargs="+", metavar="DEST=FILE")
     parser.add_argument("--headers", nargs="+", default=[])
     parser.add_argument("--python", nargs="+", default=[])
+    parser.add_argument("--guides", nargs="+", default=[])
     arguments = parser.parse_args()
     if not shutil.which("dpkg-query"):
         raise SystemExit("dpkg-query is missing: packages are made on Debian, "
@@ -194,6 +197,8 @@ def main():
         tree.add(name, source)
     for source in arguments.python:
         tree.add(f"{PYTHON}/{os.path.basename(source)}", source)
+    for source in arguments.guides:
+        tree.add(f"{GUIDES}/{os.path.basename(source)}", source)
     tree.add_headers(arguments.headers)
     contents = tree.add_libraries("bin/kymo",
                                   f"{LIBRARIES}/libkymo.so.{tree.version}",

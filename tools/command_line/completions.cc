@@ -3,10 +3,12 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "profiler/base/strings.h"
 #include "profiler/plugin/settings.h"
 #include "tools/command_line/manual_files.h"
+#include "tools/command_line/value_words.h"
 
 namespace kymo::tools {
 namespace {
@@ -49,6 +51,7 @@ _kymo() {
       'report:show what was recorded'
       'gate:hold a program to a budget'
       'compare:run two programs in turns'
+      'help:show the manual of a command'
     )
     _describe command commands
     return
@@ -61,6 +64,7 @@ _kymo() {
       (( CURRENT-- ))
       _kymo_$command
       ;;
+    help) (( CURRENT == 3 )) && compadd profile report gate compare ;;
     -*) _kymo_profile ;;
   esac
 }
@@ -86,7 +90,7 @@ function __kymo_part
             case start:profile
                 set part profile
                 continue
-            case start:report start:gate start:compare
+            case start:report start:gate start:compare start:help
                 set part $word
                 continue
             case 'start:--' 'profile:--' 'gate:--'
@@ -136,6 +140,8 @@ complete -c kymo -n '__kymo_is start' -a profile -d 'record a program'
 complete -c kymo -n '__kymo_is start' -a report -d 'show what was recorded'
 complete -c kymo -n '__kymo_is start' -a gate -d 'hold a program to a budget'
 complete -c kymo -n '__kymo_is start' -a compare -d 'run two programs in turns'
+complete -c kymo -n '__kymo_is start' -a help -d 'show the manual of a command'
+complete -c kymo -n '__kymo_is help' -f -a 'profile report gate compare'
 complete -c kymo -n '__kymo_is start profile report gate compare' -l help -d 'Show the manual'
 complete -c kymo -n '__kymo_in_target; or __kymo_is profile' -f -a '(__kymo_target)'
 @FLAGS@)";
@@ -152,9 +158,15 @@ std::string ZshSpec(const SettingInfo& flag) {
       FirstSentence(flag.purpose),
       {{"\\", "\\\\"}, {"[", "\\["}, {"]", "\\]"}, {"'", "'\\''"}});
   const std::string value = absl::StrReplaceAll(flag.hint, {{":", "\\:"}});
+  const ValueWords values = ValueWordsOf(flag);
+  const std::string words = absl::StrJoin(values.words, " ");
+  const std::string action = words.empty() ? "_files"
+                             : values.is_list
+                                 ? absl::StrCat("_sequence compadd - ", words)
+                                 : absl::StrCat("(", words, ")");
   return absl::StrCat(
       "    '--", flag.name, flag.is_switch() ? "[" : "=[", purpose, "]",
-      flag.is_switch() ? "" : ":" + value + ":_files", "' \\\n");
+      flag.is_switch() ? "" : absl::StrCat(":", value, ":", action), "' \\\n");
 }
 
 std::string ZshSpecs(const Manual& manual) {
@@ -166,9 +178,15 @@ std::string ZshSpecs(const Manual& manual) {
 std::string FishLine(const SettingInfo& flag, std::string_view where) {
   const std::string purpose = absl::StrReplaceAll(
       FirstSentence(flag.purpose), {{"\\", "\\\\"}, {"'", "\\'"}});
+  const ValueWords values = ValueWordsOf(flag);
+  const std::string words = absl::StrJoin(values.words, " ");
+  const std::string value =
+      flag.is_switch() ? ""
+      : words.empty()  ? " -r"
+      : values.is_list ? absl::StrCat(" -x -a '(__fish_append , ", words, ")'")
+                       : absl::StrCat(" -x -a '", words, "'");
   return absl::StrCat("complete -c kymo -n '__kymo_is ", ToAbsl(where), "' -l ",
-                      flag.name, flag.is_switch() ? "" : " -r", " -d '",
-                      purpose, "'\n");
+                      flag.name, value, " -d '", purpose, "'\n");
 }
 
 std::string FishLines(const Manual& manual, std::string_view where) {

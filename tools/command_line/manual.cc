@@ -100,7 +100,7 @@ std::string WholePage(const Manual& manual) {
       AppendPlugin(page, *plugin);
     }
   }
-  return page + manual.end;
+  return absl::StrCat(page, manual.end, kDocumentationSection);
 }
 
 std::string TopicPage(const Manual& manual, std::string_view topic) {

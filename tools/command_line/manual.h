@@ -40,6 +40,13 @@ struct Manual {
   std::string end;  // the last sections
 };
 
+// The section that stands behind these: where the guides are.
+inline constexpr char kDocumentationSection[] =
+    "\nDOCUMENTATION\n"
+    "    Guides, such as docs/report.md, are in the sources of Kymo. Packages "
+    "have\n"
+    "    them in share/doc/kymo/docs, beside the bin that kymo is in.\n";
+
 // The page of a topic. Empty: the short page; "all": the whole. For an unknown
 // topic, kInvalidArgument lists the known ones.
 absl::StatusOr<std::string> ManualPage(const Manual& manual,

@@ -12,6 +12,7 @@
 #include "profiler/base/strings.h"
 #include "profiler/plugin/plugin_info.h"
 #include "profiler/plugin/settings.h"
+#include "tools/command_line/value_words.h"
 
 namespace kymo::tools {
 namespace {
@@ -97,12 +98,25 @@ _kymo_target() {
   target=$i
 }
 
+# _kymo_values COMMAND FLAG: sets `values` to the words that the flag takes, and
+# `list` where it takes several, with commas between them.
+_kymo_values() {
+  values= list=
+  case "$1 $2" in
+@VALUES@  esac
+}
+
 _kymo() {
   local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]-}
   local words= first=2 target=0
   COMPREPLY=()
   if ((COMP_CWORD == 1)) && [[ $current != -* ]]; then
-    COMPREPLY=($(compgen -W 'profile report gate compare' -- "$current"))
+    COMPREPLY=($(compgen -W 'profile report gate compare help' -- "$current"))
+    return
+  fi
+  if [[ $command == help ]]; then
+    ((COMP_CWORD == 2)) &&
+      COMPREPLY=($(compgen -W 'profile report gate compare' -- "$current"))
     return
   fi
   if ((COMP_CWORD == 1)); then
@@ -134,6 +148,21 @@ _kymo() {
     fi
     return
   fi
+  local flag= values list prefix= before=${COMP_WORDS[COMP_CWORD - 1]}
+  if [[ $current == '=' ]]; then
+    flag=$before current=
+  elif [[ $before == '=' ]]; then
+    flag=${COMP_WORDS[COMP_CWORD - 2]}
+  elif [[ " $words " == *" $before= "* ]]; then
+    flag=$before
+  fi
+  if [[ $flag ]]; then
+    _kymo_values "$command" "$flag"
+    [[ ! $list ]] || prefix=${current%"${current##*,}"}
+    [[ ! $values ]] ||
+      COMPREPLY=($(compgen -P "$prefix" -W "$values" -- "${current##*,}"))
+    return
+  fi
   if [[ $current == -* ]]; then
     COMPREPLY=($(compgen -W "$words" -- "$current"))
     if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]]; then
@@ -144,6 +173,19 @@ _kymo() {
 
 complete -o bashdefault -o default -F _kymo kymo
 )";
+
+// The cases of _kymo_values.
+std::string BashValues(const Manual& manual, std::string_view command) {
+  std::string cases;
+  for (const SettingInfo* const flag : FlagsOf(manual)) {
+    const ValueWords values = ValueWordsOf(*flag);
+    if (values.words.empty()) continue;
+    absl::StrAppend(&cases, "    '", ToAbsl(command), " --", flag->name,
+                    "') values='", absl::StrJoin(values.words, " "), "'",
+                    values.is_list ? " list=1" : "", " ;;\n");
+  }
+  return cases;
+}
 
 }  // namespace
 
@@ -176,7 +218,15 @@ std::string ManPage(const Manual& manual, std::string_view title,
     }
   }
   AppendSections(page, manual.end);
-  return page;
+  AppendSections(page, kDocumentationSection);
+  page += ".SH SEE ALSO\n";
+  std::string_view before = "";
+  for (const std::string_view other : kManPages) {
+    if (other == title) continue;
+    absl::StrAppend(&page, ToAbsl(before), "\\fB", Escaped(other), "\\fR(1)");
+    before = ", ";
+  }
+  return page + "\n";
 }
 
 std::vector<const SettingInfo*> FlagsOf(const Manual& manual) {
@@ -201,8 +251,13 @@ std::string FlagWordsOf(const Manual& manual) {
 }
 
 std::string BashCompletion(const CommandManuals& manuals) {
+  const std::string values = BashValues(manuals.profile, "profile") +
+                             BashValues(manuals.report, "report") +
+                             BashValues(manuals.gate, "gate") +
+                             BashValues(manuals.compare, "compare");
   return absl::StrReplaceAll(kCompletion,
-                             {{"@PROFILE@", FlagWordsOf(manuals.profile)},
+                             {{"@VALUES@", values},
+                              {"@PROFILE@", FlagWordsOf(manuals.profile)},
                               {"@REPORT@", FlagWordsOf(manuals.report)},
                               {"@GATE@", FlagWordsOf(manuals.gate)},
                               {"@COMPARE@", FlagWordsOf(manuals.compare)}});

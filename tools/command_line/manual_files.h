@@ -20,8 +20,12 @@
 
 namespace kymo::tools {
 
+// The pages of section 1 that packages have.
+inline constexpr std::string_view kManPages[] = {
+    "kymo", "kymo-profile", "kymo-report", "kymo-gate", "kymo-compare"};
+
 // All of the manual as a page of section 1. `title` is the page's name, which
-// has no space.
+// has no space. The page refers to the others.
 std::string ManPage(const Manual& manual, std::string_view title,
                     std::string_view version);
 

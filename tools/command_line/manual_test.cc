@@ -208,12 +208,66 @@ TEST_F(ManualTest, ManPagesHaveEveryFlag) {
             ".SH EXIT STATUS\n"
             ".nf\n"
             "0\n"
-            ".fi\n");
+            ".fi\n"
+            ".SH DOCUMENTATION\n"
+            ".nf\n"
+            "Guides, such as docs/report.md, are in the sources of Kymo. "
+            "Packages have\n"
+            "them in share/doc/kymo/docs, beside the bin that kymo is in.\n"
+            ".fi\n"
+            ".SH SEE ALSO\n"
+            "\\fBkymo\\fR(1), \\fBkymo\\-profile\\fR(1), "
+            "\\fBkymo\\-report\\fR(1), \\fBkymo\\-gate\\fR(1), "
+            "\\fBkymo\\-compare\\fR(1)\n");
+}
+
+TEST_F(ManualTest, APageDoesNotReferToItself) {
+  const std::string page = ManPage(manual_, "kymo", "1.2.3");
+  EXPECT_THAT(page, HasSubstr("\n\\fBkymo\\-profile\\fR(1), "));
+  EXPECT_THAT(page, Not(HasSubstr("\\fBkymo\\fR")));
 }
 
 TEST_F(ManualTest, FlagWordsAreWhatAShellCompletes) {
   EXPECT_EQ(FlagWordsOf(manual_),
             "--rows= --folder= --loud --cuda_sync --cuda_capture= --cuda_pool");
+}
+
+struct Choices {
+  int one = 0;
+  std::vector<std::string> several;
+  std::string any;
+};
+
+TEST_F(ManualTest, ShellsOfferTheWordsThatAFlagTakes) {
+  const SettingTable<Choices> choices(
+      "", {{.name = "one",
+            .value = setting::Word(&Choices::one, {{"red", 1}, {"blue", 0}}),
+            .purpose = "A colour."},
+           {.name = "several",
+            .value = setting::Words(
+                &Choices::several,
+                setting::SameWords(std::vector<std::string>{"a", "b"})),
+            .purpose = "Letters."},
+           {.name = "any",
+            .value = setting::Text(&Choices::any),
+            .purpose = "Anything."}});
+  CommandManuals manuals;
+  manuals.report.own = choices.infos();
+  const std::string bash = BashCompletion(manuals);
+  EXPECT_THAT(bash, HasSubstr("    'report --one') values='red blue' ;;\n"
+                              "    'report --several') values='a b' list=1 ;;\n"
+                              "  esac\n"));
+  const std::string zsh = ZshCompletion(manuals);
+  EXPECT_THAT(zsh,
+              AllOf(HasSubstr("'--one=[A colour]:WORD:(red blue)'"),
+                    HasSubstr("'--several=[Letters]:WORDS:_sequence compadd - "
+                              "a b'"),
+                    HasSubstr("'--any=[Anything]:TEXT:_files'")));
+  const std::string fish = FishCompletion(manuals);
+  EXPECT_THAT(fish,
+              AllOf(HasSubstr("-l one -x -a 'red blue' -d 'A colour'\n"),
+                    HasSubstr("-l several -x -a '(__fish_append , a b)' -d"),
+                    HasSubstr("-l any -r -d 'Anything'\n")));
 }
 
 TEST_F(ManualTest, ZshAndFishKnowWhatFlagsAreFor) {

@@ -12,7 +12,8 @@ constexpr char kEnd[] =
     "    profile    records a program; kymo profile --help\n"
     "    report     reads traces; kymo report --help\n"
     "    gate       holds a program against a budget; kymo gate --help\n"
-    "    compare    runs two programs in turns; kymo compare --help\n\n"
+    "    compare    runs two programs in turns; kymo compare --help\n"
+    "    help       shows the manual of a command; kymo help report all\n\n"
     "EXIT STATUS\n"
     "    That of the command; 2 if there is no such command.\n";
 
@@ -28,7 +29,9 @@ Manual MakeKymoManual() {
       "kymo [flags] -- target [argument ...]\n"
       "kymo profile [flags] target [argument ...]\n"
       "kymo report [flags] FILE ...\n"
-      "kymo gate --budget=FILE -- program [argument ...]";
+      "kymo gate --budget=FILE -- program [argument ...]\n"
+      "kymo compare [flags] BASE HEAD [argument ...]\n"
+      "kymo help [command [topic]]";
   manual.description = {
       "Records a program, and prints where its time went: ranges that the "
       "program annotates, samples of any other program, memory, devices. "

@@ -22,6 +22,34 @@ int Usage(const std::string& problem) {
   return kExitUsage;
 }
 
+using Command = int (*)(const std::vector<std::string>& words);
+
+// Null if there is none of that name.
+Command CommandOf(const std::string& name) {
+  if (name == "profile") return ProfileMain;
+  if (name == "report") return ReportMain;
+  if (name == "gate") return GateMain;
+  if (name == "compare") return CompareMain;
+  return nullptr;
+}
+
+int PrintManual() {
+  OccupyStandardStreams();
+  fputs(ManualPage(MakeKymoManual(), "all")->c_str(), stdout);
+  return 0;
+}
+
+// kymo help [command [topic]].
+int Help(const std::vector<std::string>& words) {
+  if (words.empty()) return PrintManual();
+  const Command command = CommandOf(words[0]);
+  if (command == nullptr) {
+    return Usage("there is no command '" + words[0] +
+                 "'; it is one of: profile, report, gate, compare");
+  }
+  return command({words.size() == 1 ? "--help" : "--help=" + words[1]});
+}
+
 int Main(const std::vector<std::string>& words) {
   if (words.empty()) {
     return Usage(
@@ -30,19 +58,14 @@ int Main(const std::vector<std::string>& words) {
   }
   const std::string& first = words[0];
   const std::vector<std::string> others(words.begin() + 1, words.end());
-  if (first == "profile") return ProfileMain(others);
-  if (first == "report") return ReportMain(others);
-  if (first == "gate") return GateMain(others);
-  if (first == "compare") return CompareMain(others);
+  if (const Command command = CommandOf(first)) return command(others);
+  if (first == "help") return Help(others);
   OccupyStandardStreams();
   if (first == "--version") {
     fputs(kVersionLine, stdout);
     return 0;
   }
-  if (first == "--help" || first == "-h") {
-    fputs(ManualPage(MakeKymoManual(), "all")->c_str(), stdout);
-    return 0;
-  }
+  if (first == "--help" || first == "-h") return PrintManual();
   if (first.starts_with('-')) return ProfileMain(words);
   return Usage("there is no command '" + first +
                "'; to record a program of that name: kymo -- " + first +

@@ -41,6 +41,17 @@ class ProgramTest(unittest.TestCase):
             self.assertTrue(
                 page.startswith(f"NAME\n    kymo {command} - "), page)
 
+    def test_help_is_the_manual_of_a_command(self):
+        self.assertEqual(kymo("help"), kymo("--help"))
+        for command in ("profile", "report", "gate", "compare"):
+            self.assertEqual(kymo("help", command), kymo(command, "--help"))
+        self.assertEqual(kymo("help", "report", "all"),
+                         kymo("report", "--help=all"))
+        self.assertEqual(
+            kymo("help", "weather"),
+            (2, "", "kymo: there is no command 'weather'; it is one of: "
+                    "profile, report, gate, compare\n"))
+
     def test_flags_alone_are_those_of_profile(self):
         self.assertEqual(kymo("--list"), kymo("profile", "--list"))
         for words in (["--quiet"], ["--"], ["-x"], ["--no-such-flag", "true"]):
@@ -102,6 +113,17 @@ class ManualsTest(unittest.TestCase):
             self.assertEqual(complete("gate", "--bud"), ["--budget="])
             self.assertEqual(complete("compare", "--run"), ["--runs="])
             self.assertEqual(complete("report", "a.raw", "--che"), ["--check"])
+            self.assertEqual(complete("help", "rep"), ["report"])
+            # Words that a flag takes.
+            for words in (["--format", "=", "cs"], ["--format", "cs"]):
+                self.assertEqual(complete("report", *words), ["csv"])
+            self.assertEqual(complete("report", "--format", "="),
+                             ["text", "csv", "json", "markdown"])
+            self.assertEqual(complete("--sampling_unwind", "=", "dw"),
+                             ["dwarf"])
+            self.assertEqual(complete("--stacks_formats", "=", "folded,pp"),
+                             ["folded,pprof"])
+            self.assertEqual(complete("--output_dir", "=", "--"), [])
             # Behind -- stands a program with flags of its own, and behind the
             # flags of the others stand files.
             self.assertIn("false", complete("gate", "--", "fals"))
