@@ -102,9 +102,9 @@ struct ProfileExportOptions {
   int64_t max_file_mib = 0;
   // Settings of the exporter by name; `//tools:profile --help=chrome` lists
   // those of `chrome`.
-  std::map<std::string, std::string> settings;
+  std::map<std::string, std::string> settings = {};
   // Called now and then with the finished part, 0 to 1. It may be empty.
-  std::function<void(double)> progress;
+  std::function<void(double)> progress = {};
 };
 
 class ProfileCycle {

@@ -142,7 +142,11 @@ class ConsumersTest(unittest.TestCase):
         together = self.folder / "together.h"
         together.write_text("".join(f'#include "kymo/{header.name}"\n'
                                     for header in headers
-                                    if header.name != "tbb.h"))
+                                    if header.name != "tbb.h") +
+                            # As in README.md.
+                            "inline kymo::ProfileExportOptions Options() {\n"
+                            "  return {.gzip = true, .max_file_mib = 64};\n"
+                            "}\n")
         flags = self.folder / "flags.cmake"
         flags.write_text("add_compile_options(-Wall -Wextra -Werror "
                          f"-include {together})\n")
