@@ -28,6 +28,11 @@ TIME = 315532800
 PROGRAMS = "bin/"
 # The Python package, which a wheel has where Python looks.
 PYTHON = "lib/kymo/python/"
+# pip install --target leaves out what a wheel has in lib. So wheels have the
+# libraries in another folder, and these files name that one.
+LIBRARIES = "lib/kymo/"
+WHEEL_LIBRARIES = "libexec/kymo/"
+NAME_LIBRARIES = ("lib/cmake/", "lib/pkgconfig/")
 
 # What Debian 12 has. Packages that are made there work on what is newer.
 LEAST_GLIBC = (2, 36)
@@ -123,20 +128,31 @@ def wheel_place(stem, name):
         return name.removeprefix(PYTHON)
     if name.startswith(PROGRAMS):
         return f"{stem}.data/scripts/{name.removeprefix(PROGRAMS)}"
+    if name.startswith(LIBRARIES):
+        name = WHEEL_LIBRARIES + name.removeprefix(LIBRARIES)
     return f"{stem}.data/data/{name}"
+
+
+def wheel_content(name, data):
+    """What a wheel has in place of a file of the tree."""
+    if name.startswith(NAME_LIBRARIES):
+        return data.replace(b"/lib/kymo", b"/libexec/kymo")
+    return data
 
 
 def make_wheel(tree, version, out):
     """https://packaging.python.org/en/latest/specifications/binary-distribution-format/
 
     `scripts` go to the environment's bin, `data` to where bin is, and the rest
-    to where Python finds packages: together they are the tree.
+    to where Python finds packages: together they are the tree, but for the
+    folder of the libraries.
     """
     tag = "py3-none-manylinux_{}_{}_{}".format(*tree.glibc(), tree.machine)
     stem = f"kymo-{version}"
     files = {}
     for name in tree.names:
-        files[wheel_place(stem, name)] = (tree.read(name), mode_of(name))
+        files[wheel_place(stem, name)] = (
+            wheel_content(name, tree.read(name)), mode_of(name))
     info = f"{stem}.dist-info"
     files[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: kymo\nVersion: {version}\n"
@@ -185,7 +201,7 @@ def make_deb(tree, version, out):
 
         for name in tree.names:
             data = tree.read(name)
-            if name.startswith("share/man/") or name.endswith(".md"):
+            if name.startswith("share/man/") or name.endswith("/CHANGELOG.md"):
                 name, data = name + ".gz", compressed(data)
             add(f"usr/{name}", data, mode_of(name))
         add("usr/share/doc/kymo/changelog.gz", compressed(changelog.encode()))

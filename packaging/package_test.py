@@ -253,7 +253,7 @@ class OtherFormatsTest(PackageTest):
         subprocess.run(["dpkg-deb", "-x", deb, self.folder], check=True)
         usr = self.folder / "usr"
         for name, data in self.tree(FOLDERS["tree"]).items():
-            if name.startswith("share/man/") or name.endswith(".md"):
+            if name.startswith("share/man/") or name.endswith("/CHANGELOG.md"):
                 name, data = name + ".gz", make_package.compressed(data)
             self.assertEqual((usr / name).read_bytes(), data, name)
         self.assertTrue(os.access(usr / "bin/kymo", os.X_OK))
@@ -278,7 +278,10 @@ class OtherFormatsTest(PackageTest):
         for name, data in self.tree(FOLDERS["tree"]).items():
             place = (f"kymo-{VERSION}.data/data/{name}"
                      .replace("data/bin/", "scripts/")
-                     .replace(f"kymo-{VERSION}.data/data/lib/kymo/python/", ""))
+                     .replace(f"kymo-{VERSION}.data/data/lib/kymo/python/", "")
+                     .replace("data/lib/kymo/", "data/libexec/kymo/"))
+            if name.startswith(("lib/cmake/", "lib/pkgconfig/")):
+                data = data.replace(b"/lib/kymo", b"/libexec/kymo")
             self.assertEqual(files[place], data)
         self.assertIn("kymo/__init__.py", files)
         info = f"kymo-{VERSION}.dist-info"
@@ -292,6 +295,28 @@ class OtherFormatsTest(PackageTest):
         self.assertNotIn(b"Requires-Dist", files[f"{info}/METADATA"])
         self.assertIn(b"\nRequires-Python: >=3.8\n",
                       files[f"{info}/METADATA"])
+
+
+    def test_wheel_needs_nothing_but_its_folder(self):
+        """pip install --target leaves out the wheel's lib."""
+        prefix = f"kymo-{VERSION}.data/"
+        with zipfile.ZipFile(only_file("wheel")) as archive:
+            names = [name for name in archive.namelist()
+                     if name.startswith((prefix, "kymo/"))
+                     and not name.startswith(prefix + "data/lib/")]
+            archive.extractall(self.folder, names)
+        (self.folder / prefix / "scripts").rename(self.folder / "bin")
+        for path in (self.folder / prefix / "data").iterdir():
+            path.rename(self.folder / path.name)
+        kymo = self.folder / "bin/kymo"
+        kymo.chmod(0o755)
+        done = run(kymo, f"--output_dir={self.folder}/out", "--profile_memory",
+                   "--", TARGET, "ranges", "10")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("missing", done.stderr)
+        subprocess.run(
+            [sys.executable, "-c", "import kymo; kymo.load('out/trace.json')"],
+            check=True, cwd=self.folder, env={"PYTHONPATH": str(self.folder)})
 
 
 class DependsTest(PackageTest):

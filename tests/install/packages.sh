@@ -58,6 +58,7 @@ uses() {
   "$1" --output_dir=out -- xz -9 -k --stdout numbers >/dev/null 2>said ||
     { cat said; fail "$1 -- xz"; }
   grep -q 'lzma\|liblzma' out/stacks.folded || fail "no stack has xz's functions"
+  [[ $("$1" help report) == NAME* ]] || fail "$1 help report"
   "$1" report out/trace.json >table 2>said || { cat said; fail "$1 report"; }
   rm -r out
   "$1" profile --profile_memory --output_dir=out ./target operations 50 \
@@ -120,8 +121,9 @@ records() {
 files >before
 log apt-get install -y --no-install-recommends ./kymo_*.deb
 uses kymo
-[[ -s /usr/share/man/man1/kymo.1.gz || -e /etc/dpkg/dpkg.cfg.d/docker ]] ||
-  fail "no man page"
+for file in man/man1/kymo.1.gz doc/kymo/docs/report.md; do
+  [[ -s /usr/share/$file || -e /etc/dpkg/dpkg.cfg.d/docker ]] || fail "no $file"
+done
 log dpkg --verify kymo
 builds kymo ""
 log apt-get purge -y kymo
@@ -144,6 +146,10 @@ in_venv() { find venv -name __pycache__ -prune -o ! -type d -print | sort; }
 in_venv >before_pip
 log venv/bin/pip install --no-index ./kymo-*.whl
 uses venv/bin/kymo
+log venv/bin/pip install --no-index --target=/opt/target ./kymo-*.whl
+uses /opt/target/bin/kymo
+log env PYTHONPATH=/opt/target python3 -c 'import kymo'
+rm -r /opt/target
 log venv/bin/pip uninstall -y kymo
 in_venv >after_pip
 diff before_pip after_pip >left || { cat left; fail "pip leaves files behind"; }

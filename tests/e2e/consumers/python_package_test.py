@@ -229,7 +229,8 @@ class LifeTest(PackageCase):
 
     def test_others_see_of_the_library_what_python_calls(self):
         """Names of the C++ library are the same for all."""
-        library, = pathlib.Path(PREFIX.name).glob("lib/kymo/libkymo_python.so")
+        library, = pathlib.Path(PREFIX.name).glob(
+            "libexec/kymo/libkymo_python.so")
         names = subprocess.run(["nm", "-D", "--defined-only", library],
                                check=True, capture_output=True,
                                text=True).stdout.split("\n")[:-1]

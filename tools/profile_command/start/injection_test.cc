@@ -230,8 +230,9 @@ TEST(RuntimeFilesTest, AFileNameThatTheLoaderWouldSplitIsRefused) {
 }
 
 TEST(RuntimeFilesTest, FindsFilesOfEveryInstallation) {
-  for (const std::string place : {"lib/kymo", "bin/runtime", "bin",
-                                  "bin/kymo.runfiles/kymo/tools/runtime"}) {
+  for (const std::string place :
+       {"lib/kymo", "libexec/kymo", "bin/runtime", "bin",
+        "bin/kymo.runfiles/kymo/tools/runtime"}) {
     const std::string root = FreshFolder();
     const std::string self = root + "/bin/kymo";
     EXPECT_EQ(FindRuntimeFile(self, "x.so"), "");

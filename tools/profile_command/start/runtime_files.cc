@@ -60,7 +60,8 @@ std::string FindRuntimeFile(const std::string& self, const std::string& name) {
       fs::path(self + ".runfiles/kymo/tools/runtime/" + name)};
   // Elsewhere, the folder above may be one that others write to.
   if (folder.filename() == "bin") {
-    paths.insert(paths.begin(), folder.parent_path() / "lib/kymo" / name);
+    paths.insert(paths.begin(), {folder.parent_path() / "lib/kymo" / name,
+                                 folder.parent_path() / "libexec/kymo" / name});
   }
   std::error_code error;
   for (const fs::path& path : paths) {

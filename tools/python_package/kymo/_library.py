@@ -16,10 +16,10 @@ _NAME = "libkymo_python.so"
 def _folder():
     """Where the library is, seen from here."""
     here = os.path.dirname(os.path.abspath(__file__))
-    places = ("../..",               # the archive: lib/kymo/python/kymo
-              "../../../../lib/kymo",  # pip: lib/pythonX.Y/site-packages/kymo
-              "../lib/kymo",         # pip install --target
-              "..")                  # a build by Bazel
+    places = ("../..",                     # the archive: lib/kymo/python/kymo
+              "../../../../libexec/kymo",  # lib/pythonX.Y/site-packages/kymo
+              "../libexec/kymo",           # pip install --target
+              "..")                        # a build by Bazel
     for place in places:
         folder = os.path.normpath(os.path.join(here, place))
         if os.path.exists(os.path.join(folder, _NAME)):
