@@ -232,8 +232,8 @@ class HtmlExporter final : public TraceExporter {
       const Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const override {
     return WriteFile(
-        trace, [&] { return SummaryText(trace, trace.ledger()); }, options,
-        out);
+        trace, [&] { return SummaryText(trace, trace.ledger(), options.job); },
+        options, out);
   }
 
   HeapRecordNeed HeapRecordsNeeded(const ExportOptions&) const override {

@@ -23,6 +23,7 @@
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/plugin/sink.h"
+#include "profiler/report/job_averages.h"
 #include "profiler/report/thread_tables.h"
 #include "profiler/text/json_text.h"
 #include "profiler/text/json_writer.h"
@@ -277,7 +278,8 @@ model::LossLedger LedgerOf(const model::LossLedger& of_trace,
 
 }  // namespace
 
-std::string SummaryText(const Trace& trace, const model::LossLedger& ledger) {
+std::string SummaryText(const Trace& trace, const model::LossLedger& ledger,
+                        const analysis::RankSums* job) {
   const analysis::Totals totals = analysis::ComputeTotals(trace);
   std::string text;
   JsonWriter json(text);
@@ -298,6 +300,10 @@ std::string SummaryText(const Trace& trace, const model::LossLedger& ledger) {
   WriteCounters(trace, json);
   WriteMemory(trace, json);
   WriteWaits(trace, json);
+  if (job != nullptr) {
+    json.Key("job");
+    report::WriteJobAverages(*job, json);
+  }
   WriteFindings(trace, json);
   WriteProfiler(trace, json);
   WriteLedger(ledger, json);
@@ -341,8 +347,8 @@ class SummaryExporter final : public TraceExporter {
       const Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const override {
     const model::LossLedger ledger = LedgerOf(trace.ledger(), options);
-    KYMO_RETURN_IF_ERROR(
-        WriteFile([&] { return SummaryText(trace, ledger); }, out));
+    KYMO_RETURN_IF_ERROR(WriteFile(
+        [&] { return SummaryText(trace, ledger, options.job); }, out));
     if (options.progress) options.progress(1.0);
     return std::vector<std::string>{kFileName};
   }

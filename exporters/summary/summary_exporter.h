@@ -19,6 +19,8 @@
 //                       where the trace tells anything of it
 //   waits               what threads waited for, see waits_section.h; only
 //                       where the trace has waits
+//   job                 averages of all ranks of a job whose trace has some of
+//                       them (profiler/report/job_averages.h); only then
 //   findings            what a performance engineer would say first, see
 //                       findings_section.h
 //   profiler            sampling period and sizes of the trace
@@ -44,9 +46,10 @@ namespace kymo {
 std::unique_ptr<TraceExporter> NewSummaryExporter();
 
 // The file's text, for exporters that show its numbers. `ledger` says what the
-// reader does not see.
+// reader does not see. `job` is that of ExportOptions.
 std::string SummaryText(const model::Trace& trace,
-                        const model::LossLedger& ledger);
+                        const model::LossLedger& ledger,
+                        const analysis::RankSums* job = nullptr);
 std::string SumsText(const analysis::WindowSums& sums,
                      const model::LossLedger& ledger);
 

@@ -11,6 +11,7 @@
 
 #include "exporters/timeline/test_whole_trace.h"
 #include "profiler/analysis/averages/window_sums.h"
+#include "profiler/analysis/ranks/rank_sums.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/model/waits.h"
 #include "tests/support/test_golden.h"
@@ -219,6 +220,28 @@ TEST(SummaryExporterTest, FindingsHaveTheirEvidence) {
 TEST(SummaryExporterTest, AQuietTraceHasNoFindings) {
   const auto json = ParseJson(Summary(TestTrace().Build()));
   EXPECT_EQ(json.fields().at("findings").list_value().values_size(), 0);
+}
+
+TEST(SummaryExporterTest, AveragesOfAllRanksStandBesideThoseOfTheTrace) {
+  const auto of_rank = [](int64_t rank) {
+    TestTrace t;
+    const auto main = t.AddThread(10 + rank, 10 + rank, "solver");
+    t.AddRange(main, "solve", 0, 100 * (rank + 1));
+    return std::move(t).Build();
+  };
+  analysis::RankSums sums = analysis::RankSums::Of(of_rank(0), 0);
+  sums.Merge(analysis::RankSums::Of(of_rank(1), 1));
+  const model::Trace kept = of_rank(1);
+  const auto json = ParseJson(SummaryText(kept, kept.ledger(), &sums));
+  const auto& job = json.fields().at("job").struct_value().fields();
+  EXPECT_EQ(job.at("ranks").list_value().values_size(), 2);
+  const auto& solve =
+      job.at("averages").list_value().values(0).struct_value().fields();
+  EXPECT_EQ(solve.at("name").string_value(), "solve");
+  const auto& totals = solve.at("totals_of_ranks").struct_value().fields();
+  EXPECT_EQ(totals.at("sum_ns").number_value(), 300);
+  EXPECT_EQ(totals.at("most_rank").number_value(), 1);
+  EXPECT_FALSE(ParseJson(Summary(kept)).fields().contains("job"));
 }
 
 TEST(SummaryExporterTest, SumsAloneHaveAveragesAndTheLedger) {

@@ -240,6 +240,8 @@ class OpenMpiTest(RanksTest, unittest.TestCase):
         self.assertEqual({row["rank"] for row in
                           self.rows("ranks", out / "trace.json")}, kept)
         self.assertIn("Averages of 5 ranks", (out / "ranks.txt").read_text())
+        summary = json.loads((out / "summary.json").read_text())
+        self.assertEqual(summary["job"], averages)
 
     def test_an_offset_of_a_clock_is_found(self):
         """Each rank has a clock of its own, 100 s from the next one."""

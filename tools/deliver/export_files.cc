@@ -32,6 +32,7 @@ absl::Status ForEachExporter(const ExportRequest& request,
     options.gzip = request.gzip;
     options.settings = request.settings;
     options.before = request.before;
+    options.job = request.job;
     options.notes = &notes;
     // Splitting keeps every event.
     const bool is_split =

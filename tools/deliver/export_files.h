@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "profiler/analysis/averages/window_sums.h"
+#include "profiler/analysis/ranks/rank_sums.h"
 #include "profiler/model/trace.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
@@ -41,6 +42,8 @@ struct ExportRequest {
   // Of all of a recording whose trace has the newest part. The exporters that
   // take sums get them. May be null.
   const analysis::WindowSums* sums = nullptr;
+  // Of all ranks of a job whose trace has some of them. May be null.
+  const analysis::RankSums* job = nullptr;
   // What the exporters compare the trace with. May be null.
   const model::Trace* before = nullptr;
   // Called now and then with what an exporter has done, 0..1. May be empty.

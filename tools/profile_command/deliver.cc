@@ -221,7 +221,7 @@ absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
                         const ProfileCommand& command,
                         const ExporterRegistry& exporters, OutputDirectory& out,
                         ProgressLine& progress, ExportNotes& notes,
-                        const analysis::WindowSums* sums) {
+                        const WholeSums& sums) {
   absl::Status first = WriteTables(tables, out);
   const ExportRequest request = {
       .exporters = ExportersOf(command),
@@ -230,7 +230,8 @@ absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
       .max_file_bytes = command.max_file_bytes,
       .settings = command.settings,
       .after_error = AfterError::kGoOn,
-      .sums = sums,
+      .sums = sums.recording,
+      .job = sums.job,
       .progress = [&](const std::string& exporter, double done) {
         progress.Show("writing " + exporter, done);
       }};

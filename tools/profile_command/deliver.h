@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "profiler/analysis/averages/window_sums.h"
+#include "profiler/analysis/ranks/rank_sums.h"
 #include "profiler/model/trace.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
@@ -44,15 +45,23 @@ absl::StatusOr<std::string> SamplesTable(const model::Trace& trace,
 // key_averages.txt.
 absl::Status WriteTables(const std::string& tables, OutputDirectory& out);
 
+// Of more than a run's trace has; null: there is no more.
+struct WholeSums {
+  // Of all ranges of a recording whose trace has the newest part.
+  const analysis::WindowSums* recording = nullptr;
+  // Of all ranks of a job whose trace has some of them.
+  const analysis::RankSums* job = nullptr;
+};
+
 // Writes key_averages.txt, summary.json and the exporters' files. Goes on after
 // a failure, and returns the first one. Every file is complete or absent. Adds
 // to `notes` what the user should know about the files. The ledger in
-// key_averages.txt and summary.json has the notes, too. `sums` as above.
+// key_averages.txt and summary.json has the notes, too.
 absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
                         const ProfileCommand& command,
                         const ExporterRegistry& exporters, OutputDirectory& out,
                         ProgressLine& progress, ExportNotes& notes,
-                        const analysis::WindowSums* sums = nullptr);
+                        const WholeSums& sums = {});
 
 // Says which part of a recording its trace has, and where the rest is.
 std::string AboutNewest(const model::Trace& trace,

@@ -5,7 +5,7 @@ import { eventOfEvidence, placeOfRow, trackOfEvidence } from "./findings.js";
 import { timeText, visible } from "./format.js";
 import { graphView, intervalView, memorySources, selfNote, timeSources }
   from "./graphs.js";
-import { commandOf, functionTable, operationTable, summaryView }
+import { commandOf, functionTable, jobView, operationTable, summaryView }
   from "./summary.js";
 import { pressKey } from "./keys.js";
 import { loadTrace } from "./load.js";
@@ -93,6 +93,10 @@ class Page {
       { id: "operations", title: "Operations", make: () =>
         operationTable(trace.summary, "operations", search) },
     ];
+    const { job } = trace.summary;
+    if (job) {
+      views.push({ id: "ranks", title: "All ranks", make: () => jobView(job) });
+    }
     const { before } = this;
     if (before) {
       views.unshift({ id: "diff", title: "Comparison",

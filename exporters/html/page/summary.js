@@ -132,6 +132,11 @@ function omissions(trace) {
   if (meta.waits_left_out > 0) {
     notes.push(`${countText(meta.waits_left_out)} waits are not shown.`);
   }
+  if (trace.summary.job) {
+    notes.push(`The job has ${countText(trace.summary.job.ranks.length)} ` +
+      "ranks. The tables of All ranks are of all of them; all else on this " +
+      "page is of the ranks whose traces were kept.");
+  }
   if (!trace.summary.window) {
     notes.push(trace.starts.length > 0
       ? "The recording was long: the tables of the whole run have all of " +
@@ -263,6 +268,44 @@ export function operationTable(summary, id, open, of = undefined) {
   }
   return makeTable({ id, caption: "Operations", rows, columns, open, of,
     sortBy: of === undefined ? 1 : undefined });
+}
+
+/**
+ * Of a job that kept some of its ranks' traces: the averages of all ranks.
+ * @param {any} job
+ */
+export function jobView(job) {
+  /** @param {string} title @param {(row: any) => number} value
+   *  @returns {import("./table.js").Column} */
+  const time = (title, value) => ({ title, kind: "ns", value });
+  /** @param {string} title @param {(row: any) => number} value
+   *  @returns {import("./table.js").Column} */
+  const count = (title, value) => ({ title, kind: "count", value });
+  return element("div", {}, makeTable({
+    id: "job-operations", caption: `Averages of ${
+      countText(job.ranks.length)} ranks`, rows: job.averages, sortBy: 1,
+    columns: [
+      { title: "Operation", kind: "text", value: (row) => row.name },
+      time("Total", (row) => row.totals_of_ranks.sum_ns),
+      time("Mean of ranks", (row) => row.totals_of_ranks.count > 0
+        ? row.totals_of_ranks.sum_ns / row.totals_of_ranks.count : 0),
+      time("Deviation", (row) => row.totals_of_ranks.deviation_ns),
+      time("Most", (row) => row.totals_of_ranks.most_ns),
+      count("In rank", (row) => row.totals_of_ranks.most_rank),
+      time("Least", (row) => row.totals_of_ranks.least_ns),
+      count("In rank", (row) => row.totals_of_ranks.least_rank),
+      count("Ranks", (row) => row.totals_of_ranks.count),
+      count("Calls", (row) => row.calls.count),
+      time("Longest call", (row) => row.calls.most_ns),
+      count("In rank", (row) => row.calls.most_rank),
+    ],
+  }), makeTable({
+    id: "job-ranks", caption: "Ranks", rows: job.ranks, sortBy: 1, columns: [
+      { title: "Rank", kind: "text", value: (row) => row.rank },
+      { title: "Outside of MPI", kind: "ns", value: (row) => row.work_ns,
+        note: "of its main thread" },
+    ],
+  }));
 }
 
 /**

@@ -82,8 +82,9 @@ class Delivery {
     const std::string text =
         tables.ok() ? tables->text : std::string(tables.status().message());
     ExportNotes notes;
-    const absl::Status written = WriteFiles(*trace, text, command_, exporters_,
-                                            out_, progress, notes, sums);
+    const absl::Status written =
+        WriteFiles(*trace, text, command_, exporters_, out_, progress, notes,
+                   {.recording = sums});
     progress.Clear();
     if (sums != nullptr) Say(AboutNewest(*trace, *sums, command_));
     for (const std::string& notice : notes.notices) Say(notice);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace.h"
+#include "profiler/report/job_averages.h"
 #include "profiler/report/ranks/rank_tables.h"
 #include "profiler/report/value_table.h"
 #include "profiler/text/json_writer.h"
@@ -128,13 +130,13 @@ void CountMissing(const MissingRanks& missing, model::Trace& trace) {
   trace = model::Trace(std::move(data));
 }
 
-// One line, however many ranks it is about.
-void SayUnknownClocks(const LoadedTrace& loaded) {
+// One line for each rule, however many ranks it is about.
+void SayAboutClocks(std::string_view rule, const LoadedTrace& loaded) {
   int64_t more = -1;
   std::string first;
   for (const LoadedFile& file : loaded.files) {
     for (const ImportFinding& finding : file.findings) {
-      if (finding.rule != "rank_clock_unknown") continue;
+      if (finding.rule != rule) continue;
       if (++more == 0) first = finding.message;
     }
   }
@@ -149,56 +151,10 @@ std::string SumsText(const analysis::RankSums& sums, int row_limit) {
   return Titled(title.c_str(), report::JobTable(sums), row_limit);
 }
 
-void WriteNumbers(const analysis::RankNumbers& numbers,
-                  json::JsonWriter& json) {
-  json.BeginObject();
-  json.Member("count", numbers.count);
-  json.Member("sum_ns", numbers.sum_ns);
-  json.Key("deviation_ns");
-  json.Double(numbers.deviation_ns());
-  json.Member("least_ns", numbers.least_ns);
-  json.Member("least_rank", numbers.least_rank);
-  json.Member("most_ns", numbers.most_ns);
-  json.Member("most_rank", numbers.most_rank);
-  json.EndObject();
-}
-
 std::string SumsJson(const analysis::RankSums& sums) {
   std::string text;
   json::JsonWriter json(text);
-  json.BeginObject();
-  json.Key("ranks");
-  json.BeginArray();
-  for (const analysis::RankWork& rank : sums.ranks()) {
-    json.BeginObject();
-    json.Member("rank", rank.rank);
-    json.Member("work_ns", rank.work_ns);
-    json.EndObject();
-  }
-  json.EndArray();
-  json.Key("averages");
-  json.BeginArray();
-  for (const auto& [name, of] : sums.names()) {
-    json.BeginObject();
-    json.Member("name", name);
-    json.Key("calls");
-    WriteNumbers(of.calls, json);
-    json.Key("totals_of_ranks");
-    WriteNumbers(of.totals, json);
-    // [longest duration, calls] of each bucket that has any.
-    json.Key("call_histogram");
-    json.BeginArray();
-    for (const auto& [bucket, count] : of.histogram) {
-      json.BeginArray();
-      json.Int(analysis::DurationBucketEnd(bucket));
-      json.Int(count);
-      json.EndArray();
-    }
-    json.EndArray();
-    json.EndObject();
-  }
-  json.EndArray();
-  json.EndObject();
+  report::WriteJobAverages(sums, json);
   return text + "\n";
 }
 
@@ -270,7 +226,10 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   progress.Show("reading the ranks");
   KYMO_ASSIGN_OR_RETURN(LoadedTrace loaded, LoadRanks(files));
   CountMissing(by_reason, loaded.trace);
-  SayUnknownClocks(loaded);
+  for (const std::string_view rule :
+       {"rank_clock_unknown", "rank_clock_by_messages", "rank_clock_jumped"}) {
+    SayAboutClocks(rule, loaded);
+  }
   if (job.rank().is_mpi && report::RankTable(loaded.trace).rows.empty()) {
     Say("no rank called MPI_Init in a way that Kymo sees, so there are no "
         "tables of ranks; Kymo does not see programs that are linked with MPI "
@@ -282,8 +241,9 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   KYMO_ASSIGN_OR_RETURN(const RunTables tables,
                         MakeTables(loaded.trace, command));
   ExportNotes notes;
-  absl::Status status = WriteFiles(loaded.trace, tables.text, command,
-                                   exporters, *out, progress, notes);
+  absl::Status status =
+      WriteFiles(loaded.trace, tables.text, command, exporters, *out, progress,
+                 notes, {.job = sums ? &*sums : nullptr});
   std::string about = RanksText(loaded.trace, -1);
   if (sums) {
     status.Update(WriteText(SumsJson(*sums), "job_averages.json", *out));
