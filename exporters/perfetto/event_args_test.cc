@@ -3,7 +3,9 @@
 #include <initializer_list>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -151,6 +153,83 @@ TEST(PerfettoFlowsTest, LeadFromALaunchToAllThatItStarted) {
               ElementsAre(calls[0].flow_ids[1]));
   EXPECT_THAT(kernels[2].terminating_flow_ids, IsEmpty());
   EXPECT_THAT(kernels[0].args, ElementsAre(Pair("correlation", "77")));
+}
+
+// A rank of a job, whose calls have arguments.
+class RankWriter {
+ public:
+  RankWriter(TestTrace& t, int64_t rank) : t_(t) {
+    track_ =
+        t.AddThread(100 + rank, 100 + rank, "rank " + std::to_string(rank));
+    t.AddInstant(track_, "MPI ranks", 0);
+    Describe({{"rank", rank}, {"size", 2}});
+  }
+  void Call(const std::string& name, TimeNs begin, TimeNs end,
+            std::initializer_list<std::pair<const char*, int64_t>> args,
+            uint8_t flags = 0) {
+    t_.AddRange(track_, name, begin, end, model::ActivityType::kCpuOp, flags);
+    Describe(args);
+  }
+
+ private:
+  void Describe(std::initializer_list<std::pair<const char*, int64_t>> args) {
+    model::TraceData& data = t_.data();
+    const auto begin = static_cast<uint32_t>(data.args.size());
+    for (const auto& [key, value] : args) {
+      data.args.push_back(model::Arg::Int(t_.Intern(key), value));
+    }
+    data.detail.back() = static_cast<model::DetailIndex>(data.details.size());
+    data.details.push_back(
+        {.args_begin = begin,
+         .args_end = static_cast<uint32_t>(data.args.size())});
+  }
+
+  TestTrace& t_;
+  model::TrackIndex track_ = 0;
+};
+
+TEST(PerfettoFlowsTest, LeadFromASentMessageToTheEndOfItsReceive) {
+  TestTrace t;
+  // The receivers wait before anything is sent: in a call within another
+  // range, and in a request.
+  RankWriter receiver(t, 0);
+  receiver.Call("step", 10, 200, {});
+  receiver.Call("MPI_Recv", 20, 60,
+                {{"comm", 0}, {"from", 1}, {"tag", 1}, {"bytes", 4}});
+  receiver.Call("MPI_Irecv", 30, 90,
+                {{"comm", 0}, {"from", 1}, {"tag", 2}, {"bytes", 4}},
+                model::kEventAsync);
+  RankWriter sender(t, 1);
+  sender.Call("MPI_Send", 50, 55,
+              {{"comm", 0}, {"to", 0}, {"tag", 1}, {"bytes", 4}});
+  sender.Call("MPI_Send", 70, 75,
+              {{"comm", 0}, {"to", 0}, {"tag", 2}, {"bytes", 4}});
+  // Its clock is wrong: this one would lead back in time.
+  receiver.Call("MPI_Recv", 100, 110,
+                {{"comm", 0}, {"from", 1}, {"tag", 3}, {"bytes", 4}});
+  sender.Call("MPI_Send", 120, 130,
+              {{"comm", 0}, {"to", 0}, {"tag", 3}, {"bytes", 4}});
+  const DecodedTrace trace = Decode(std::move(t));
+  const auto& sends = trace.Find("rank 1").slices;
+  const auto& receives = trace.Find("rank 0").slices;
+  const auto flows_of = [](const auto& slices, std::string_view name) {
+    std::vector<std::vector<uint64_t>> flows;
+    for (const DecodedSlice& slice : slices) {
+      if (slice.name != name) continue;
+      flows.push_back(name == "MPI_Send" ? slice.flow_ids
+                                         : slice.terminating_flow_ids);
+    }
+    return flows;
+  };
+  const auto sent = flows_of(sends, "MPI_Send");
+  ASSERT_EQ(sent.size(), 3u);
+  EXPECT_EQ(sent[0].size(), 1u);
+  EXPECT_EQ(sent[1].size(), 1u);
+  EXPECT_THAT(sent[2], IsEmpty());
+  EXPECT_THAT(flows_of(receives, "MPI_Recv"),
+              ElementsAre(sent[0], std::vector<uint64_t>{}));
+  EXPECT_THAT(flows_of(trace.Find("asynchronous").slices, "MPI_Irecv"),
+              ElementsAre(sent[1]));
 }
 
 TEST(PerfettoFlowsTest, ArrowsBackInTimeAreLeftOut) {

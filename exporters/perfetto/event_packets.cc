@@ -71,6 +71,10 @@ void EventPackets::Append(std::string& out, EventIndex begin,
     const EventIndex stop = ParentOfNext(i);
     for (EventIndex at = is_instant ? trace_.parent()[i] : i; at != stop;
          at = trace_.parent()[at]) {
+      if (flows_.EndHasAny(at)) [[unlikely]] {
+        AppendEndOf(buffer.Flush(), at, track);
+        continue;
+      }
       buffer.SetEnd(PutEnd(buffer.Room(), since_base(trace_.end()[at]), track));
     }
   }
@@ -103,9 +107,19 @@ void EventPackets::AppendFull(std::string& out, EventIndex event) const {
         if (!flows_.empty()) flows_.Append(writer, event);
         args_.Append(writer, event);
       });
-  if (is_async && !is_instant) {
-    AppendEnd(out, since_base(trace_.end()[event]), track);
-  }
+  if (is_async && !is_instant) AppendEndOf(out, event, track);
+}
+
+// With the flows that end there.
+void EventPackets::AppendEndOf(std::string& out, EventIndex event,
+                               const TrackField& track) const {
+  const auto time = static_cast<uint64_t>(trace_.end()[event] - base_ns_);
+  if (!flows_.EndHasAny(event)) return AppendEnd(out, time, track);
+  AppendEventPacket(out, time, [&](proto::ProtoWriter& writer) {
+    writer.Uint(TrackEvent::kTypeFieldNumber, TrackEvent::TYPE_SLICE_END);
+    writer.Uint(TrackEvent::kTrackUuidFieldNumber, track.uuid());
+    flows_.AppendToEnd(writer, event);
+  });
 }
 
 // The parent of the next event of the track that nests. This parent and the

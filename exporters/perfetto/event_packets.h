@@ -47,6 +47,8 @@ class EventPackets {
  private:
   bool IsPlain(model::EventIndex event) const;
   void AppendFull(std::string& out, model::EventIndex event) const;
+  void AppendEndOf(std::string& out, model::EventIndex event,
+                   const TrackField& track) const;
   model::EventIndex ParentOfNext(model::EventIndex event) const;
 
   const model::Trace& trace_;

@@ -6,6 +6,7 @@
 
 #include "exporters/perfetto/trace.pb.h"
 #include "exporters/timeline/forward_backward.h"
+#include "exporters/timeline/message_flows.h"
 #include "profiler/analysis/device/launches.h"
 
 namespace kymo::perfetto {
@@ -24,9 +25,12 @@ bool IsSlice(const Trace& trace, EventIndex event) {
 Flows::Flows(const Trace& trace) {
   AddForwardBackward(trace);
   AddLaunches(trace);
-  std::sort(ends_.begin(), ends_.end(), [](const End& a, const End& b) {
-    return std::tie(a.event, a.id) < std::tie(b.event, b.id);
-  });
+  AddMessages(trace);
+  for (Ends* const ends : {&ends_, &received_}) {
+    std::sort(ends->begin(), ends->end(), [](const End& a, const End& b) {
+      return std::tie(a.event, a.id) < std::tie(b.event, b.id);
+    });
+  }
 }
 
 void Flows::AddArrow(const Trace& trace, EventIndex from, EventIndex to) {
@@ -63,11 +67,41 @@ void Flows::AddLaunches(const Trace& trace) {
   }
 }
 
+// A receive often begins before its message is sent, so arrows go to its end.
+void Flows::AddMessages(const Trace& trace) {
+  for (const auto& [send, receive] : timeline::MessageFlows(trace).Pairs()) {
+    if (trace.start()[send] >= trace.end()[receive]) continue;
+    ++last_id_;
+    ends_.push_back({send, TrackEvent::kFlowIdsFieldNumber, last_id_});
+    received_.push_back(
+        {receive, TrackEvent::kTerminatingFlowIdsFieldNumber, last_id_});
+  }
+}
+
 void Flows::Append(proto::ProtoWriter& event, EventIndex index) const {
-  auto it = std::lower_bound(
-      ends_.begin(), ends_.end(), index,
+  AppendOf(ends_, event, index);
+}
+
+bool Flows::EndHasAny(EventIndex index) const {
+  return !received_.empty() && First(received_, index) != received_.end();
+}
+
+void Flows::AppendToEnd(proto::ProtoWriter& event, EventIndex index) const {
+  AppendOf(received_, event, index);
+}
+
+// The first one of the event; end() if there is none.
+Flows::Ends::const_iterator Flows::First(const Ends& ends, EventIndex index) {
+  const auto it = std::lower_bound(
+      ends.begin(), ends.end(), index,
       [](const End& end, EventIndex i) { return end.event < i; });
-  for (; it != ends_.end() && it->event == index; ++it) {
+  return it == ends.end() || it->event == index ? it : ends.end();
+}
+
+void Flows::AppendOf(const Ends& ends, proto::ProtoWriter& event,
+                     EventIndex index) {
+  for (auto it = First(ends, index); it != ends.end() && it->event == index;
+       ++it) {
     event.Fixed64(it->field, it->id);
   }
 }

@@ -209,6 +209,7 @@ class Reader {
       case TrackEvent::TYPE_SLICE_END:
         ASSERT_FALSE(open.empty()) << track.name << ": an end without a begin";
         track.slices[open.back()].end_ns = time_ns;
+        ReadFlowEnds(event, time_ns, track.slices[open.back()]);
         open.pop_back();
         break;
       case TrackEvent::TYPE_COUNTER:
@@ -234,10 +235,7 @@ class Reader {
       EXPECT_TRUE(flows_.emplace(id, std::pair(time_ns, 1)).second);
       slice.flow_ids.push_back(id);
     }
-    for (const uint64_t id : event.terminating_flow_ids()) {
-      flow_ends_.emplace_back(id, time_ns);
-      slice.terminating_flow_ids.push_back(id);
-    }
+    ReadFlowEnds(event, time_ns, slice);
     if (event.has_callstack_iid()) {
       slice.callstack = CallstackText(event.callstack_iid());
     }
@@ -252,6 +250,14 @@ class Reader {
           << key << " comes twice";
     }
     return slice;
+  }
+
+  void ReadFlowEnds(const TrackEvent& event, uint64_t time_ns,
+                    DecodedSlice& slice) {
+    for (const uint64_t id : event.terminating_flow_ids()) {
+      flow_ends_.emplace_back(id, time_ns);
+      slice.terminating_flow_ids.push_back(id);
+    }
   }
 
   std::string ValueText(const schema::DebugAnnotation& value) const {

@@ -30,8 +30,8 @@ struct DecodedSlice {
   bool is_instant = false;
   // Values as text: "1", "0.25", "false", "text".
   std::map<std::string, std::string> args;
-  std::vector<uint64_t> flow_ids;  // that start here
-  std::vector<uint64_t> terminating_flow_ids;
+  std::vector<uint64_t> flow_ids;              // that start here
+  std::vector<uint64_t> terminating_flow_ids;  // at its begin or its end
   std::string callstack;  // functions, outermost first: "main;f"
   std::string source;     // "mm.cc:7 f"
 };

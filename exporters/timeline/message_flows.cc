@@ -14,6 +14,7 @@ MessageFlows::MessageFlows(const model::Trace& trace) {
   for (const analysis::Message& message :
        analysis::MatchMessages(trace, calls).messages) {
     ++id;
+    pairs_.push_back({.send = message.send, .receive = message.receive});
     ends_.push_back({.event = message.send,
                      .time_ns = trace.start()[message.send],
                      .id = id,

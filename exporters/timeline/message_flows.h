@@ -36,8 +36,16 @@ class MessageFlows {
   // Those at this event.
   std::span<const MessageEnd> Of(model::EventIndex event) const;
 
+  // Each message once: where it was sent and where it was received.
+  struct Pair {
+    model::EventIndex send = 0;
+    model::EventIndex receive = 0;
+  };
+  std::span<const Pair> Pairs() const { return pairs_; }
+
  private:
   std::vector<MessageEnd> ends_;  // by event
+  std::vector<Pair> pairs_;
 };
 
 }  // namespace kymo::timeline
