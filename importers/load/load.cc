@@ -121,7 +121,9 @@ class Loader {
                        .start_ns = &window.start_ns,
                        .end_ns = &window.end_ns});
     }
-    AlignRanks(files);
+    for (model::TraceShard& shard : AlignRanks(files)) {
+      shards_.push_back(std::move(shard));
+    }
   }
 
   // That of the first event to that of the last, if a file does not say its

@@ -7,8 +7,10 @@
 // the two, a clock drifts along a line. The times of each file become those of
 // the lowest rank among the files.
 //
-// A file without such a measurement stays as it is, and gets a finding: the
-// clocks of machines differ by milliseconds or more.
+// A file without such a measurement is put on that clock by the messages of its
+// rank (message_clocks.h). If these do not tell, the file stays as it is, since
+// the clocks of machines differ by milliseconds or more. Both is a finding, and
+// drawn: a range beside the rank's thread, as long as the clock is uncertain.
 #ifndef KYMO_IMPORTERS_LOAD_RANK_CLOCKS_H_
 #define KYMO_IMPORTERS_LOAD_RANK_CLOCKS_H_
 
@@ -16,10 +18,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "profiler/base/time.h"
 #include "profiler/model/move_times.h"
+#include "profiler/model/records.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/plugin/trace_importer.h"
 
@@ -36,6 +40,8 @@ struct ClockPoint {
 // What a file says of its rank.
 struct RankClock {
   int64_t rank = 0;
+  std::string host;
+  model::Track track;  // of the thread that said so, without its name
   std::vector<ClockPoint> points;  // by time
 };
 
@@ -57,8 +63,9 @@ struct RankFile {
   TimeNs* end_ns = nullptr;
 };
 
-// Files that are of no rank stay as they are.
-void AlignRanks(std::span<const RankFile> files);
+// Files that are of no rank stay as they are. Returns further shards: what is
+// drawn.
+std::vector<model::TraceShard> AlignRanks(std::span<const RankFile> files);
 
 }  // namespace kymo
 

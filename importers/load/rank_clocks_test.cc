@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace kymo {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -26,24 +29,38 @@ class RankShard {
     Add("MPI clock", time,
         {{"mono_ns", mono}, {"offset_ns", offset}, {"bound_ns", 3}});
   }
-  void Add(std::string_view name, TimeNs time,
-           std::initializer_list<std::pair<std::string_view, int64_t>> args) {
+  using Args = std::initializer_list<std::pair<std::string_view, int64_t>>;
+
+  void Add(std::string_view name, TimeNs time, const Args& args) {
+    AddEvent(name, time, time, model::kEventInstant, args);
+  }
+  void Call(std::string_view name, TimeNs begin, TimeNs end, const Args& args,
+            uint8_t flags = 0) {
+    AddEvent(name, begin, end, flags, args);
+  }
+  void AddEvent(std::string_view name, TimeNs begin_ns, TimeNs end_ns,
+                uint8_t flags, const Args& args) {
     const auto begin = static_cast<uint32_t>(shard_.args.size());
     for (const auto& [key, value] : args) {
       shard_.args.push_back(model::Arg::Int(shard_.strings.Intern(key), value));
     }
     model::TrackEvents& events = shard_.events.front();
-    events.start_ns.push_back(time);
-    events.end_ns.push_back(time);
+    events.start_ns.push_back(begin_ns);
+    events.end_ns.push_back(end_ns);
     events.name.push_back(shard_.strings.Intern(name));
-    events.type.push_back(model::ActivityType::kCpuInstantEvent);
+    events.type.push_back(model::ActivityType::kCpuOp);
     events.scope.push_back(model::RecordScope::kFunction);
-    events.flags.push_back(model::kEventInstant);
+    events.flags.push_back(flags);
     events.detail.push_back(
         static_cast<model::DetailIndex>(shard_.details.size()));
     shard_.details.push_back(
         {.args_begin = begin,
          .args_end = static_cast<uint32_t>(shard_.args.size())});
+  }
+  void SetHost(std::string_view host) {
+    shard_.args.push_back(model::Arg::String(shard_.strings.Intern("host"),
+                                             shard_.strings.Intern(host)));
+    ++shard_.details.front().args_end;
   }
   TimeNs TimeOf(size_t event) const {
     return shard_.events.front().start_ns[event];
@@ -96,6 +113,24 @@ TEST(RankClocksTest, BetweenTwoMeasurementsTheClockDriftsAlongALine) {
   EXPECT_EQ(one.TimeOf(3), 1'001'100);
 }
 
+TEST(RankClocksTest, AClockThatJumpedIsSaid) {
+  RankShard zero(0);
+  zero.Clock(1'000, 1'000, 0);
+  zero.Clock(2'001'000, 2'001'000, 0);
+  RankShard drifts(1);
+  drifts.Clock(1'000, 1'000, 0);
+  drifts.Clock(2'001'000, 2'001'000, 1'006);  // 500 ppm, and the bounds
+  RankShard jumps(2);
+  jumps.Clock(1'000, 1'000, 0);
+  jumps.Clock(2'001'000, 2'001'000, -1'007);
+  const RankFile files[] = {zero.File(), drifts.File(), jumps.File()};
+  AlignRanks(files);
+  EXPECT_THAT(zero.findings(), IsEmpty());
+  EXPECT_THAT(drifts.findings(), IsEmpty());
+  ASSERT_THAT(jumps.findings(), SizeIs(1));
+  EXPECT_EQ(jumps.findings()[0].rule, "rank_clock_jumped");
+}
+
 TEST(RankClocksTest, TheReferenceDriftsAgainstRankZeroToo) {
   RankShard one(1);
   one.Clock(1'000, 1'000, 0);
@@ -139,6 +174,111 @@ TEST(RankClocksTest, ARankWithoutAClockStaysAndSaysSo) {
   ASSERT_THAT(one.findings(), SizeIs(1));
   EXPECT_EQ(one.findings()[0].rule, "rank_clock_unknown");
   EXPECT_THAT(zero.findings(), IsEmpty());
+}
+
+// "name begin-end" of each event.
+std::vector<std::string> Drawn(const std::vector<model::TraceShard>& shards) {
+  std::vector<std::string> drawn;
+  for (const model::TraceShard& shard : shards) {
+    const model::TrackEvents& events = shard.events.front();
+    for (size_t i = 0; i < events.size(); ++i) {
+      drawn.push_back(std::string(shard.strings.Get(events.name[i])) + " " +
+                      std::to_string(events.start_ns[i]) + "-" +
+                      std::to_string(events.end_ns[i]));
+    }
+  }
+  return drawn;
+}
+
+TEST(RankClocksTest, MessagesTellWhereNothingWasMeasured) {
+  RankShard zero(0);
+  zero.Call("MPI_Send", 100, 110, {{"comm", 0}, {"to", 1}, {"tag", 5}});
+  zero.Call("MPI_Irecv", 105, 106, {{"comm", 0}, {"from", 1}, {"tag", 6}});
+  zero.Call("MPI_Irecv", 106, 230, {{"comm", 0}, {"from", 1}, {"tag", 6}},
+            model::kEventAsync);
+  // Its clock is 10,000 ahead.
+  RankShard one(1);
+  one.Call("MPI_Recv", 10'090, 10'150, {{"comm", 0}, {"from", 0}, {"tag", 5}});
+  one.Call("MPI_Send", 10'200, 10'210, {{"comm", 0}, {"to", 0}, {"tag", 6}});
+  one.SetWindow(10'010, 10'400);
+  const RankFile files[] = {zero.File(), one.File()};
+  const std::vector<model::TraceShard> drawn = AlignRanks(files);
+  // From -10,050 (received after it was sent) to -9,970.
+  EXPECT_EQ(one.TimeOf(1), 80);
+  EXPECT_EQ(one.start_ns(), 0);
+  ASSERT_THAT(one.findings(), SizeIs(1));
+  EXPECT_EQ(one.findings()[0].rule, "rank_clock_by_messages");
+  EXPECT_THAT(zero.findings(), IsEmpty());
+  EXPECT_EQ(zero.TimeOf(1), 100);
+  EXPECT_THAT(Drawn(drawn), ElementsAre("MPI clock 50-50", "MPI clock 0-0",
+                                        "clock +- 0.040 us 0-80"));
+  EXPECT_EQ(drawn[1].tracks.front().pid, 2);
+}
+
+TEST(RankClocksTest, RanksThatNeverMetAreTiedByOthersAndByBarriers) {
+  // Rank 0 is measured. Rank 2's messages go to rank 1, and both ranks 0 and 1
+  // were in a barrier.
+  RankShard zero(0);
+  zero.Clock(1'000, 100, 0);
+  zero.Call("MPI_Barrier", 2'000, 2'100, {{"comm", 0}});
+  RankShard one(1);
+  one.Call("MPI_Barrier", 7'050, 7'110, {{"comm", 0}});
+  one.Call("MPI_Sendrecv", 7'200, 7'260,
+           {{"comm", 3}, {"to", 2}, {"tag", 1}, {"from", 2}, {"from_tag", 4}});
+  RankShard two(2);
+  two.Call("MPI_Sendrecv", 200, 260,
+           {{"comm", 3}, {"to", 1}, {"tag", 4}, {"from", 1}, {"from_tag", 1}});
+  const RankFile files[] = {two.File(), one.File(), zero.File()};
+  AlignRanks(files);
+  EXPECT_EQ(zero.TimeOf(2), 2'000);
+  EXPECT_EQ(one.TimeOf(1), 2'020);  // -5,110 to -4,950
+  EXPECT_EQ(two.TimeOf(1), one.TimeOf(2));
+}
+
+TEST(RankClocksTest, RanksOfOneHostMoveTogether) {
+  const auto add_calls = [](RankShard& zero, RankShard& one, TimeNs ahead) {
+    zero.Call("MPI_Send", 100, 110, {{"comm", 0}, {"to", 1}, {"tag", 5}});
+    zero.Call("MPI_Recv", 200, 290, {{"comm", 0}, {"from", 1}, {"tag", 6}});
+    one.Call("MPI_Recv", ahead + 90, ahead + 110,
+             {{"comm", 0}, {"from", 0}, {"tag", 5}});
+    one.Call("MPI_Send", ahead + 220, ahead + 230,
+             {{"comm", 0}, {"to", 0}, {"tag", 6}});
+  };
+  for (const TimeNs ahead : {0, 10'000}) {
+    RankShard zero(0);
+    RankShard one(1);
+    for (RankShard* const rank : {&zero, &one}) rank->SetHost("node");
+    add_calls(zero, one, ahead);
+    const RankFile files[] = {zero.File(), one.File()};
+    const std::vector<model::TraceShard> drawn = AlignRanks(files);
+    // Added is from -10 to 70. With clocks of their own, it is the middle.
+    EXPECT_EQ(one.TimeOf(1), ahead == 0 ? 90 : 90 + 30);
+    EXPECT_EQ(Drawn(drawn)[2].substr(0, 18),
+              ahead == 0 ? "clock +- 0.070 us " : "clock +- 0.040 us ");
+  }
+}
+
+TEST(RankClocksTest, MessagesThatContradictTellNothing) {
+  RankShard zero(0);
+  RankShard one(1);
+  // Its clock is ahead by 10,000, and later by 20,000.
+  for (const TimeNs later : {0, 10'000}) {
+    const TimeNs now = 100 + later;
+    zero.Call("MPI_Send", now, now + 5, {{"comm", 0}, {"to", 1}, {"tag", 5}});
+    zero.Call("MPI_Recv", now + 50, now + 90,
+              {{"comm", 0}, {"from", 1}, {"tag", 6}});
+    one.Call("MPI_Recv", now + 10'000 + later, now + 10'040 + later,
+             {{"comm", 0}, {"from", 0}, {"tag", 5}});
+    one.Call("MPI_Send", now + 10'045 + later, now + 10'050 + later,
+             {{"comm", 0}, {"to", 0}, {"tag", 6}});
+  }
+  const RankFile files[] = {zero.File(), one.File()};
+  EXPECT_THAT(Drawn(AlignRanks(files)),
+              ElementsAre("clock not measured 50-10190",
+                          "clock not measured 50-30150"));
+  EXPECT_EQ(one.TimeOf(1), 10'100);
+  ASSERT_THAT(one.findings(), SizeIs(1));
+  EXPECT_EQ(one.findings()[0].rule, "rank_clock_unknown");
 }
 
 TEST(RankClocksTest, FilesOfNoRankStay) {

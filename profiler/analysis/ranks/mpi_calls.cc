@@ -155,6 +155,7 @@ class Finder {
         mpi.ranks[pid].is_finalized = true;
       }
     });
+    UseJobClocks(job, mpi);
     AddRanks(mpi, true);
     // Of a rank of MPI, the command knows less.
     std::set<int64_t> known;
@@ -166,6 +167,20 @@ class Finder {
     std::stable_sort(
         found_.ranks.begin(), found_.ranks.end(),
         [](const Rank& a, const Rank& b) { return a.rank < b.rank; });
+  }
+
+  // Ranks that share no folder do not measure their clocks in MPI; then their
+  // commands do.
+  static void UseJobClocks(const Found& job, Found& mpi) {
+    std::map<int64_t, Clock> by_rank;
+    for (const auto& [pid, rank] : job.ranks) {
+      const auto at = job.clocks.find(pid);
+      if (at != job.clocks.end()) by_rank[rank.rank] = at->second;
+    }
+    for (const auto& [pid, rank] : mpi.ranks) {
+      const auto at = by_rank.find(rank.rank);
+      if (at != by_rank.end()) mpi.clocks.try_emplace(pid, at->second);
+    }
   }
 
   void AddRanks(const Found& found, bool is_mpi) {

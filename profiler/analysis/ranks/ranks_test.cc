@@ -132,6 +132,21 @@ TEST(RanksTest, RanksWithoutMpiAreRanks) {
   EXPECT_EQ(rows[0].most_rank, 1);
 }
 
+// The ranks of MPI share no folder, so their commands measured.
+TEST(RanksTest, ClocksOfCommandsCountWhereMpiHasNone) {
+  Job job;
+  job.JobRank(0, 7, 0, 1'000, 0);
+  job.JobRank(1, 8, 0, 1'000, 25);
+  job.AddRank(0, 2);
+  job.AddRank(1, 2);
+  const model::Trace trace = job.Build();
+  const RankCalls calls = FindRankCalls(trace);
+  ASSERT_THAT(calls.ranks, SizeIs(2));
+  EXPECT_TRUE(calls.ranks[1].is_mpi);
+  EXPECT_EQ(calls.ranks[0].clock_bound_ns, 0);
+  EXPECT_EQ(calls.ranks[1].clock_bound_ns, 25);
+}
+
 TEST(RanksTest, AClockThatWasMeasuredOnceMayHaveDrifted) {
   Job job;
   job.AddRank(0, 2);
