@@ -199,14 +199,14 @@ TEST(PerfettoFlowsTest, LeadFromASentMessageToTheEndOfItsReceive) {
   receiver.Call("MPI_Irecv", 30, 90,
                 {{"comm", 0}, {"from", 1}, {"tag", 2}, {"bytes", 4}},
                 model::kEventAsync);
+  // A clock is wrong: this one would lead back in time.
+  receiver.Call("MPI_Recv", 100, 110,
+                {{"comm", 0}, {"from", 1}, {"tag", 3}, {"bytes", 4}});
   RankWriter sender(t, 1);
   sender.Call("MPI_Send", 50, 55,
               {{"comm", 0}, {"to", 0}, {"tag", 1}, {"bytes", 4}});
   sender.Call("MPI_Send", 70, 75,
               {{"comm", 0}, {"to", 0}, {"tag", 2}, {"bytes", 4}});
-  // Its clock is wrong: this one would lead back in time.
-  receiver.Call("MPI_Recv", 100, 110,
-                {{"comm", 0}, {"from", 1}, {"tag", 3}, {"bytes", 4}});
   sender.Call("MPI_Send", 120, 130,
               {{"comm", 0}, {"to", 0}, {"tag", 3}, {"bytes", 4}});
   const DecodedTrace trace = Decode(std::move(t));

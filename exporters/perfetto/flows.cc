@@ -69,7 +69,8 @@ void Flows::AddLaunches(const Trace& trace) {
 
 // A receive often begins before its message is sent, so arrows go to its end.
 void Flows::AddMessages(const Trace& trace) {
-  for (const auto& [send, receive] : timeline::MessageFlows(trace).Pairs()) {
+  const timeline::MessageFlows messages(trace);
+  for (const auto& [send, receive] : messages.Pairs()) {
     if (trace.start()[send] >= trace.end()[receive]) continue;
     ++last_id_;
     ends_.push_back({send, TrackEvent::kFlowIdsFieldNumber, last_id_});

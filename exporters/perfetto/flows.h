@@ -9,8 +9,9 @@
 //                         (exporters/timeline/message_flows.h)
 //
 // Every arrow has an id of its own, so a call that launched many kernels has
-// many ids. An arrow is left out if its end would come before its start: viewers
-// read a file in the order of time and would see an end without a start.
+// many ids. An arrow is left out if its end would come before its start:
+// viewers read a file in the order of time and would see an end without a
+// start.
 //
 // Threads: const and safe to call concurrently.
 #ifndef KYMO_EXPORTERS_PERFETTO_FLOWS_H_

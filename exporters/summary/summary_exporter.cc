@@ -23,7 +23,7 @@
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/plugin/sink.h"
-#include "profiler/report/job_averages.h"
+#include "profiler/report/ranks/job_averages.h"
 #include "profiler/report/thread_tables.h"
 #include "profiler/text/json_text.h"
 #include "profiler/text/json_writer.h"

@@ -20,7 +20,7 @@
 //   waits               what threads waited for, see waits_section.h; only
 //                       where the trace has waits
 //   job                 averages of all ranks of a job whose trace has some of
-//                       them (profiler/report/job_averages.h); only then
+//                       them (profiler/report/ranks/job_averages.h); only then
 //   findings            what a performance engineer would say first, see
 //                       findings_section.h
 //   profiler            sampling period and sizes of the trace

@@ -71,8 +71,8 @@ struct ExportOptions {
   // An earlier trace, with which an exporter that has info().compares compares
   // the one that it gets. Null: none.
   const model::Trace* before = nullptr;
-  // The averages of all ranks of a job, if the trace has only some of them. Null:
-  // it is no such trace.
+  // The averages of all ranks of a job, if the trace has only some of them.
+  // Null: it is no such trace.
   const analysis::RankSums* job = nullptr;
   // Holds what earlier exporters of the run noted. This exporter adds its own.
   // May be null.

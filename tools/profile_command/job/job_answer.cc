@@ -19,7 +19,7 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace.h"
-#include "profiler/report/job_averages.h"
+#include "profiler/report/ranks/job_averages.h"
 #include "profiler/report/ranks/rank_tables.h"
 #include "profiler/report/value_table.h"
 #include "profiler/text/json_writer.h"

@@ -1,4 +1,4 @@
-#include "profiler/report/job_averages.h"
+#include "profiler/report/ranks/job_averages.h"
 
 namespace kymo::report {
 namespace {

@@ -12,8 +12,8 @@
 //
 // The histogram has the longest duration and the calls of each bucket that has
 // any. analysis/ranks/rank_sums.h says what is added up.
-#ifndef KYMO_PROFILER_REPORT_JOB_AVERAGES_H_
-#define KYMO_PROFILER_REPORT_JOB_AVERAGES_H_
+#ifndef KYMO_PROFILER_REPORT_RANKS_JOB_AVERAGES_H_
+#define KYMO_PROFILER_REPORT_RANKS_JOB_AVERAGES_H_
 
 #include "profiler/analysis/ranks/rank_sums.h"
 #include "profiler/text/json_writer.h"
@@ -24,4 +24,4 @@ void WriteJobAverages(const analysis::RankSums& sums, json::JsonWriter& json);
 
 }  // namespace kymo::report
 
-#endif  // KYMO_PROFILER_REPORT_JOB_AVERAGES_H_
+#endif  // KYMO_PROFILER_REPORT_RANKS_JOB_AVERAGES_H_
