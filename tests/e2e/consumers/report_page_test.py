@@ -369,24 +369,6 @@ class OddPageTest(PageCase):
             self.assertEqual(self.text(
                 "#interval-graph select option:checked"), shown)
 
-    def test_averages_of_all_ranks_have_a_view(self):
-        folder = self.write(ranged("solve", 0, 10))
-        numbers = {"count": 3, "sum_ns": 900, "deviation_ns": 8.5,
-                   "least_ns": 100, "least_rank": 2, "most_ns": 500,
-                   "most_rank": 1}
-        change_block(folder / "report.html", "summary", job={
-            "ranks": [{"rank": rank, "work_ns": 10 * rank}
-                      for rank in range(3)],
-            "averages": [{"name": "solve", "calls": numbers | {"count": 7},
-                          "totals_of_ranks": numbers, "call_histogram": []}]})
-        self.open("#v=summary", folder=folder)
-        self.assertIn("The job has 3 ranks", self.text(".note"))
-        self.show("ranks")
-        self.assertEqual(self.table("#job-operations"), [
-            ["solve", 900, 300, 8.5, 500, 1, 100, 2, 3, 7, 500, 1]])
-        self.assertEqual(self.table("#job-ranks"),
-                         [["2", 20], ["1", 10], ["0", 0]])
-
     def test_names_are_text(self):
         folder = self.write("odd")
         self.open("#v=operations", folder=folder)
@@ -414,6 +396,24 @@ class OddPageTest(PageCase):
 
 class WrittenPageTest(WrittenCase):
     """Pages of traces whose numbers these tests know."""
+
+    def test_averages_of_all_ranks_have_a_view(self):
+        folder = self.write(ranged("solve", 0, 10))
+        numbers = {"count": 3, "sum_ns": 900, "deviation_ns": 8.5,
+                   "least_ns": 100, "least_rank": 2, "most_ns": 500,
+                   "most_rank": 1}
+        change_block(folder / "report.html", "summary", job={
+            "ranks": [{"rank": rank, "work_ns": 10 * rank}
+                      for rank in range(3)],
+            "averages": [{"name": "solve", "calls": numbers | {"count": 7},
+                          "totals_of_ranks": numbers, "call_histogram": []}]})
+        self.open("#v=summary", folder=folder)
+        self.assertIn("The job has 3 ranks", self.text(".summary > .note"))
+        self.show("ranks")
+        self.assertEqual(self.table("#job-operations"), [
+            ["solve", 900, 300, 8.5, 500, 1, 100, 2, 3, 7, 500, 1]])
+        self.assertEqual(self.table("#job-ranks"),
+                         [["2", 20], ["1", 10], ["0", 0]])
 
     def test_a_selection_leaves_out_what_only_touches_it(self):
         self.open("#v=timeline&s=10000,20000", folder=self.write_touching())
