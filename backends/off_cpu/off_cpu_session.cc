@@ -333,7 +333,10 @@ bool OffCpuSession::HandleTask(RecordBytes bytes, uint32_t type, size_t ring) {
       pids_.OnExit(task->pid);
     }
     // Of a main thread, the counts stay until somebody has waited for it.
-    if (task->tid == task->pid) ReadCountsOf({task->pid, task->tid});
+    if (task->tid == task->pid) {
+      ReadSchedStatOf({task->pid, task->tid}, NowNs());
+      ReadCountsOf({task->pid, task->tid});
+    }
     clock_.OnExit(task->tid, task->time_ns);
     repeated_.Forget(task->tid);
     if (of_all_processes_) ended_.insert(task->tid);

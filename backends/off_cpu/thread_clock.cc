@@ -201,7 +201,9 @@ void ThreadClock::OnExit(uint32_t tid, uint64_t time_ns) {
     return;  // of an earlier thread with that number
   }
   if (found == live_.end()) return;
-  Finish(tid, found->second, time_ns, StateEnd::kRecord);
+  LiveThread& thread = found->second;
+  NoteRunQueue(thread, time_ns);
+  Finish(tid, thread, time_ns, StateEnd::kRecord);
   live_.erase(found);
 }
 
@@ -312,6 +314,14 @@ std::vector<ThreadKey> ThreadClock::LiveThreads() const {
   return threads;
 }
 
+// Before a thread's last time counts: whether all of its waiting was read.
+void ThreadClock::NoteRunQueue(LiveThread& thread, uint64_t time_ns) const {
+  if (thread.run_queue_ns && thread.run_queue_read_ns >= time_ns &&
+      thread.times.unknown_ns == 0 && !IsUnknown(thread)) {
+    thread.times.run_queue = RunQueueTime::kWhole;
+  }
+}
+
 void ThreadClock::Finish(uint32_t tid, LiveThread& thread, uint64_t time_ns,
                          StateEnd end) {
   Enter(tid, thread, time_ns, thread.state, end);
@@ -338,10 +348,7 @@ void ThreadClock::End(uint64_t time_ns) {
       thread.times.open_wait_ns =
           static_cast<DurationNs>(time_ns - thread.since_ns);
     }
-    if (thread.run_queue_ns && thread.run_queue_read_ns >= time_ns &&
-        thread.times.unknown_ns == 0 && !IsUnknown(thread)) {
-      thread.times.run_queue = RunQueueTime::kWhole;
-    }
+    NoteRunQueue(thread, time_ns);
     Finish(tid, thread, time_ns, StateEnd::kRecordingEnd);
   }
   live_.clear();

@@ -184,6 +184,7 @@ class ThreadClock {
   // Ends the state of a thread and begins the next one.
   void Enter(uint32_t tid, LiveThread& thread, uint64_t time_ns, State next,
              StateEnd end);
+  void NoteRunQueue(LiveThread& thread, uint64_t time_ns) const;
   void Finish(uint32_t tid, LiveThread& thread, uint64_t time_ns, StateEnd end);
 
   const size_t most_threads_;

@@ -263,7 +263,7 @@ TEST_F(ThreadClockTest, BlockedThreadsAreToldOnceAndNotTooEarly) {
 
 // The records do not tell how long a thread waited after it was woken.
 TEST_F(ThreadClockTest, TheRunQueueTakesItsTimeFromWhatSeemsBlocked) {
-  for (const uint32_t tid : {7, 8, 9}) {
+  for (const uint32_t tid : {7, 8, 9, 11}) {
     clock_.OnFork(kPid, tid, 0);
     In(tid, 0);
     Block(tid, 10);
@@ -278,7 +278,11 @@ TEST_F(ThreadClockTest, TheRunQueueTakesItsTimeFromWhatSeemsBlocked) {
   clock_.OnRunQueue(10, 1, 70);     // has ended
   In(7, 100);
   clock_.OnExit(7, 100);
+  clock_.OnRunQueue(11, 20, 101);  // nobody has waited for it yet
+  clock_.OnExit(11, 100);
   clock_.End(100);
+  EXPECT_EQ(TimesOf(11).runnable_ns, 20);
+  EXPECT_EQ(TimesOf(11).run_queue, RunQueueTime::kWhole);
   EXPECT_EQ(TimesOf(7).runnable_ns, 30);
   EXPECT_EQ(TimesOf(7).blocked_ns(), 100 - 25 - 30);
   EXPECT_EQ(TimesOf(7).run_queue, RunQueueTime::kLastKnown);

@@ -88,6 +88,20 @@ class SampledProgramTest(ProfileTestCase):
         self.assertIn("CPUs used; 3 threads were on a CPU for",
                       " ".join(result.stderr.split()))
 
+    def test_counts_of_a_program_are_those_up_to_its_end(self):
+        result = self.profile(
+            "dd", "if=/dev/zero", "of=/dev/null", "bs=7", "count=5000",
+            "status=none", flags=("--activities=off_cpu",))
+        if "perf_event_open" in result.stderr:
+            self.skipTest(f"NOT TESTED HERE: {result.stderr}")
+        self.assertEqual(result.status, 0, result.stderr)
+        dd, = result.summary["threads"]
+        self.assertEqual(dd["write_calls"], 5000)
+        self.assertEqual(dd["written_bytes"], 35000)
+        self.assertGreaterEqual(dd["read_calls"], 5000)
+        self.assertGreater(dd["minor_faults"], 0)
+        self.assertEqual(dd["run_queue"], "whole")
+
     def test_xz(self):
         path = os.path.join(self.folder.name, "data")
         with open(path, "wb") as file:

@@ -239,13 +239,13 @@ class ProfileRun {
       recording_->Poll();
       AnswerRequests(child);
     }
-    *wait_status = child.wait_status();
-    facts_ = {.target = target_.name,
-              .wall_ns = MonotonicNs() - exec_ns,
-              .cpu_ns = ChildrenCpuNs() - cpu_before_ns,
-              .wait_status = *wait_status};
+    facts_ = {.target = target_.name, .wall_ns = MonotonicNs() - exec_ns};
     recording_->Poll();
+    // It reads what the kernel counted for the program up to its end.
     stopped_ = recording_->Stop();
+    *wait_status = child.Reap();
+    facts_.cpu_ns = ChildrenCpuNs() - cpu_before_ns;
+    facts_.wait_status = *wait_status;
     if (job_ && stopped_.ok()) job_->AddClocks(*recording_);
     // From now on a request for a dump gets an error at once.
     control_.reset();

@@ -1,11 +1,10 @@
 #include "backends/stream/decode/program_starts.h"
 
-#include <errno.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <map>
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -88,8 +87,15 @@ std::vector<Start> FindUnrecorded(const Arena& arena) {
   return unrecorded;
 }
 
+// One that has ended, but that its parent has not waited for, is not.
 bool IsAlive(int32_t pid) {
-  return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
+  std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
+  std::string text;
+  std::getline(file, text, '\0');
+  // "PID (NAME) STATE ...": a name may have parentheses, too.
+  const size_t name_end = text.rfind(") ");
+  return name_end != std::string::npos && text[name_end + 2] != 'Z' &&
+         text[name_end + 2] != 'X';
 }
 
 }  // namespace

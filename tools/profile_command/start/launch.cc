@@ -163,6 +163,7 @@ Child::Child(Child&& other) noexcept
       error_fd_(std::exchange(other.error_fd_, -1)),
       was_stopped_(other.was_stopped_),
       ended_(other.ended_),
+      is_reaped_(other.is_reaped_),
       wait_status_(other.wait_status_) {}
 
 Child::~Child() {
@@ -185,8 +186,8 @@ absl::Status Child::Exec() {
                           error_fd_, &error, sizeof(error))) != sizeof(error)) {
     return absl::OkStatus();
   }
-  waitpid(pid_, &wait_status_, 0);
   ended_ = true;
+  Reap();
   return error == ENOENT ? absl::NotFoundError(strerror(error))
                          : absl::PermissionDeniedError(strerror(error));
 }
@@ -205,11 +206,18 @@ bool Child::WaitFor(int timeout_ms) {
              !((signal == SIGINT || signal == SIGQUIT) && from_terminal)) {
     kill(pid_, signal);
   }
-  const pid_t got = waitpid(pid_, &wait_status_, WNOHANG);
+  siginfo_t end = {};
   // ECHILD: other code took the child's status, so it is not known.
-  ended_ = got == pid_ || got < 0;
+  ended_ = waitid(P_PID, static_cast<id_t>(pid_), &end,
+                  WEXITED | WNOHANG | WNOWAIT) != 0 ||
+           end.si_pid == pid_;
   if (!ended_) StopWithChild();
   return ended_;
+}
+
+int Child::Reap() {
+  if (!std::exchange(is_reaped_, true)) waitpid(pid_, &wait_status_, 0);
+  return wait_status_;
 }
 
 // Ctrl-Z stops the whole foreground group. If only the child was stopped, its

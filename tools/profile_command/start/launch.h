@@ -4,6 +4,8 @@
 //   ...                               // the child exists and waits
 //   KYMO_RETURN_IF_ERROR(child.Exec());
 //   while (!child.WaitFor(10 ms)) Poll();
+//   ...                               // what the kernel counted is still there
+//   child.Reap();
 //
 // Signals: the terminal sends SIGINT and SIGQUIT to the whole foreground group,
 // so the child has them already and we only wait. We pass on those that were
@@ -55,10 +57,11 @@ class Child {
   absl::Status Exec();
 
   // Waits for the child's end, at most `timeout_ms`; true when it has ended.
+  // Its number and its files in /proc stay until Reap.
   bool WaitFor(int timeout_ms);
 
-  // wait()'s status. REQUIRES: WaitFor was true.
-  int wait_status() const noexcept { return wait_status_; }
+  // Returns wait()'s status. REQUIRES: WaitFor was true.
+  int Reap();
 
  private:
   Child() = default;
@@ -71,6 +74,7 @@ class Child {
   bool got_signal_ = false;
   bool was_stopped_ = false;  // when WaitFor looked last
   bool ended_ = false;
+  bool is_reaped_ = false;
   int wait_status_ = 0;
 };
 

@@ -35,7 +35,7 @@ int EndOf(const Words& words, const std::string& path,
   if (!child.ok() || !child->Exec().ok()) return -1;
   while (!child->WaitFor(/*timeout_ms=*/1000)) {
   }
-  return child->wait_status();
+  return child->Reap();
 }
 
 // Of a program that ends with 0 if /proc/self/status has a line like `pattern`,
@@ -136,7 +136,7 @@ class ProgramTest : public testing::Test {
     const absl::Status status = child->Exec();
     // The child is gone.
     EXPECT_TRUE(child->WaitFor(10'000));
-    EXPECT_EQ(child->wait_status(), Exited(127));
+    EXPECT_EQ(child->Reap(), Exited(127));
     EXPECT_EQ(kill(child->pid(), 0), -1);
     return status;
   }
@@ -178,8 +178,21 @@ TEST(LaunchTest, WaitsAsLongAsAskedFor) {
   kill(child->pid(), SIGKILL);
   while (!child->WaitFor(1000)) {
   }
-  EXPECT_EQ(child->wait_status(), SIGKILL);
+  EXPECT_EQ(child->Reap(), SIGKILL);
   EXPECT_TRUE(child->WaitFor(1000));
+}
+
+TEST(LaunchTest, WhatTheKernelCountedStaysUntilTheChildIsReaped) {
+  auto child = Child::Fork({"true"}, "/bin/true", {});
+  ASSERT_TRUE(child.ok() && child->Exec().ok());
+  while (!child->WaitFor(1000)) {
+  }
+  const std::string io = "/proc/" + std::to_string(child->pid()) + "/io";
+  std::string first;
+  EXPECT_TRUE(std::getline(std::ifstream(io), first));
+  EXPECT_EQ(first.substr(0, 7), "rchar: ");
+  EXPECT_EQ(child->Reap(), Exited(0));
+  EXPECT_FALSE(std::ifstream(io).good());
 }
 
 TEST(LaunchTest, AStatusThatOtherCodeTookIsAnEnd) {
@@ -200,8 +213,8 @@ TEST(LaunchTest, SignalsToUsAloneArePassedOn) {
     while (!child->WaitFor(1000)) {
     }
     EXPECT_FALSE(child->TakeSignal());
-    EXPECT_TRUE(WIFSIGNALED(child->wait_status()));
-    EXPECT_EQ(WTERMSIG(child->wait_status()), number);
+    EXPECT_TRUE(WIFSIGNALED(child->Reap()));
+    EXPECT_EQ(WTERMSIG(child->Reap()), number);
   }
 }
 
@@ -217,7 +230,7 @@ TEST(LaunchTest, AKeptSignalIsNotPassedOn) {
   kill(getpid(), SIGUSR2);
   while (!child->WaitFor(1000)) {
   }
-  EXPECT_EQ(WTERMSIG(child->wait_status()), SIGUSR2);
+  EXPECT_EQ(WTERMSIG(child->Reap()), SIGUSR2);
 }
 
 TEST(LaunchTest, AChildThatIsNeverStartedIsGone) {
@@ -283,7 +296,7 @@ TEST(LaunchTest, SignalsOfTheTerminalAreNotPassedOn) {
     if (write(ready[1], "r", 1) != 1) return 98;
     while (!child->WaitFor(1000)) {
     }
-    return child->wait_status() == 0 ? 0 : 1;
+    return child->Reap() == 0 ? 0 : 1;
   });
   char got = 0;
   ASSERT_EQ(read(ready[0], &got, 1), 1);
@@ -310,7 +323,7 @@ int RunStoppingTarget() {
     // Without a terminal nobody else lets it go on.
     if (++looks_while_stopped == 40) kill(child->pid(), SIGCONT);
   }
-  return WEXITSTATUS(child->wait_status());
+  return WEXITSTATUS(child->Reap());
 }
 
 TEST(LaunchTest, InTheForegroundOfATerminalWeStopWithTheTarget) {
