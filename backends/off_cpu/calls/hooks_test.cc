@@ -279,6 +279,7 @@ TEST_F(HooksTest, WakesAreNotedWithTheirObject) {
         continue;
       }
       EXPECT_EQ(call.pid, static_cast<uint32_t>(getpid()));
+      EXPECT_EQ(call.is_shared, way.object == &semaphore);
       EXPECT_GT(call.addresses.size(), 2u);
       ++count;
     }
@@ -289,7 +290,7 @@ TEST_F(HooksTest, WakesAreNotedWithTheirObject) {
     way.block();
     way.wake();
     EXPECT_EQ(wakes_of(way), 0);
-    sem_init(&semaphore, 0, 0);
+    sem_init(&semaphore, /*pshared=*/1, 0);
     // On a busy machine, the wake may come before the wait.
     int wakes = 0;
     for (int i = 0; i < kTries && wakes == 0; ++i) {

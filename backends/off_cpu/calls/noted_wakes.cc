@@ -11,6 +11,7 @@ constexpr size_t kMostOfAnObject = 256;
 constexpr size_t kMost = 50'000;
 // A hook reads the clock before the call that wakes.
 constexpr uint64_t kSlackNs = 20 * kNsPerUs;
+constexpr uint32_t kShared = 0;
 
 }  // namespace
 
@@ -19,7 +20,8 @@ void NotedWakes::Add(NotedCall&& wake) {
     wakes_.clear();
     count_ = 0;
   }
-  std::deque<NotedCall>& wakes = wakes_[{wake.pid, wake.object}];
+  std::deque<NotedCall>& wakes =
+      wakes_[{wake.is_shared ? kShared : wake.pid, wake.object}];
   wakes.push_back(std::move(wake));
   ++count_;
   if (wakes.size() <= kMostOfAnObject) return;
@@ -29,6 +31,14 @@ void NotedWakes::Add(NotedCall&& wake) {
 
 const NotedCall* NotedWakes::Find(const Object& object, uint32_t waiter_tid,
                                   uint64_t begin_ns, uint64_t end_ns) const {
+  const NotedCall* const own = FindOf(object, waiter_tid, begin_ns, end_ns);
+  return own != nullptr
+             ? own
+             : FindOf({kShared, object.second}, waiter_tid, begin_ns, end_ns);
+}
+
+const NotedCall* NotedWakes::FindOf(const Object& object, uint32_t waiter_tid,
+                                    uint64_t begin_ns, uint64_t end_ns) const {
   const auto found = wakes_.find(object);
   if (found == wakes_.end()) return nullptr;
   const std::deque<NotedCall>& wakes = found->second;

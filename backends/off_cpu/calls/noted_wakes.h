@@ -5,7 +5,8 @@
 //   const NotedCall* wake = wakes.Find({pid, lock}, tid, begin_ns, end_ns);
 //
 // A note says only that somebody waited for the object then. So the last one
-// before a wait ended counts.
+// before a wait ended counts. An object that processes share has the same
+// address in those that were forked from one that had it, as in PostgreSQL.
 //
 // Threads: none. Memory: at most 50,000 notes; older ones are dropped.
 #ifndef KYMO_BACKENDS_OFF_CPU_CALLS_NOTED_WAKES_H_
@@ -32,6 +33,10 @@ class NotedWakes {
                         uint64_t begin_ns, uint64_t end_ns) const;
 
  private:
+  const NotedCall* FindOf(const Object& object, uint32_t waiter_tid,
+                          uint64_t begin_ns, uint64_t end_ns) const;
+
+  // Those of objects that processes share, under the process 0.
   absl::flat_hash_map<Object, std::deque<NotedCall>> wakes_;
   size_t count_ = 0;
 };

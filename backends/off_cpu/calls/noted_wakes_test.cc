@@ -10,13 +10,15 @@ constexpr NotedWakes::Object kLock = {7, 0x1000};
 
 class NotedWakesTest : public ::testing::Test {
  protected:
-  void Wake(uint32_t tid, uint64_t time_ns, NotedWakes::Object object = kLock) {
+  void Wake(uint32_t tid, uint64_t time_ns, NotedWakes::Object object = kLock,
+            bool is_shared = false) {
     wakes_.Add({.pid = object.first,
                 .tid = tid,
                 .is_wake = true,
                 .begin_ns = time_ns,
                 .end_ns = time_ns,
-                .object = object.second});
+                .object = object.second,
+                .is_shared = is_shared});
   }
   // 0: nobody.
   uint32_t Find(uint64_t begin_ns, uint64_t end_ns) const {
@@ -46,6 +48,16 @@ TEST_F(NotedWakesTest, OtherObjectsAndTheThreadItselfDoNotCount) {
   Wake(2, 2 * kMs, {7, 0x2000});
   Wake(3, 2 * kMs, {9, 0x1000});
   EXPECT_EQ(Find(0, 10 * kMs), 1u);
+}
+
+TEST_F(NotedWakesTest, ProcessesThatShareAnObjectWakeEachOther) {
+  Wake(3, kMs, {9, 0x1000});
+  EXPECT_EQ(Find(0, 10 * kMs), 0u);
+  Wake(4, 2 * kMs, {9, 0x1000}, /*is_shared=*/true);
+  EXPECT_EQ(Find(0, 10 * kMs), 4u);
+  EXPECT_EQ(Find(3 * kMs, 10 * kMs), 0u);
+  Wake(5, 3 * kMs, {9, 0x2000}, true);
+  EXPECT_EQ(Find(0, 10 * kMs), 4u);
 }
 
 TEST_F(NotedWakesTest, MemoryIsBounded) {

@@ -111,7 +111,8 @@ std::optional<NotedCall> WaitRingReader::ReadCell(
       .mutex_function = cell.mutex_function,
       .inode = cell.inode,
       .mode = cell.mode,
-      .has_timed_out = cell.has_timed_out != 0};
+      .has_timed_out = cell.has_timed_out != 0,
+      .is_shared = cell.is_shared != 0};
 }
 
 void WaitRingReader::Read(const std::function<void(NotedCall&&)>& visit) {
@@ -122,8 +123,6 @@ void WaitRingReader::Read(const std::function<void(NotedCall&&)>& visit) {
     older_ = std::exchange(newer_, now);
   }
   ring_->wakes_left.store(kMostWakes, std::memory_order_relaxed);
-  // So the target takes the same cells again, which caches know.
-  ring_->next_cell.store(0, std::memory_order_relaxed);
   WaitCellStates* const states = WaitStatesOf(ring_);
   for (uint32_t i = 0; i < cell_count_; ++i) {
     // Acquire: pairs with the thread's release (I1).
@@ -137,6 +136,9 @@ void WaitRingReader::Read(const std::function<void(NotedCall&&)>& visit) {
       ++unsound_cells_;
     }
   }
+  // So the target takes the same cells again, which caches know. Before they
+  // were free, it would have found none.
+  ring_->next_cell.store(0, std::memory_order_relaxed);
 }
 
 void WaitRingReader::Disable() noexcept {

@@ -51,6 +51,7 @@ struct NotedCall {
   uint64_t inode = 0;
   uint32_t mode = 0;
   bool has_timed_out = false;  // it ended because of its time limit
+  bool is_shared = false;      // of a wake: several processes have the object
 };
 
 class WaitRingReader {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <vector>
 
@@ -75,6 +76,15 @@ TEST_F(WaitRingReaderTest, TimesAreThoseOfTheKernelsClock) {
   EXPECT_LE(calls[0].end_ns, static_cast<uint64_t>(after_ns + kNsPerUs));
   EXPECT_NEAR(static_cast<double>(calls[0].end_ns - calls[0].begin_ns), kLongNs,
               kLongNs / 1000.0);
+}
+
+TEST_F(WaitRingReaderTest, TheFirstCellsAreTakenAgainWhenTheyAreFree) {
+  Fill(0);
+  Fill(1);
+  std::atomic<uint32_t>& next = reader_->ring()->next_cell;
+  next = 2;
+  reader_->Read([&](NotedCall&&) { EXPECT_EQ(next, 2u); });
+  EXPECT_EQ(next, 0u);
 }
 
 TEST_F(WaitRingReaderTest, CountsWhatIsLost) {

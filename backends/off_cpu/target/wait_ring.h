@@ -30,7 +30,7 @@
 namespace kymo::off_cpu {
 
 inline constexpr uint32_t kWaitRingMagic = 0x4b594d57;  // "KYMW"
-inline constexpr uint32_t kWaitRingVersion = 5;
+inline constexpr uint32_t kWaitRingVersion = 6;
 
 // Set for the target by the backend's Prepare: the path of the ring.
 inline constexpr char kWaitRingVariable[] = "KYMO_WAIT_RING";
@@ -96,7 +96,8 @@ struct WaitCell {
   // Of a descriptor, after the call, as stat(2) has them; 0: not known.
   uint64_t inode;
   uint32_t mode;
-  uint32_t has_timed_out;  // the call ended because of its time limit
+  uint16_t has_timed_out;  // the call ended because of its time limit
+  uint16_t is_shared;      // of a wake: several processes have the object
   // The beginning of the function that was called, and the return addresses of
   // its callers, innermost first.
   uint64_t addresses[kMostCallAddresses];

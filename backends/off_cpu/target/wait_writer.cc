@@ -184,6 +184,7 @@ void NoteCall(uint64_t begin_ticks, uint64_t end_ticks,
     cell->mutex = reinterpret_cast<uint64_t>(what.mutex);
     cell->mutex_function = reinterpret_cast<uint64_t>(what.mutex_function);
     cell->has_timed_out = what.has_timed_out;
+    cell->is_shared = what.is_shared;
     NoteDescriptor(what, *cell);
     cell->holder_tid = what.holder_tid;
     cell->kind = what.kind;

@@ -49,6 +49,7 @@ struct WaitedFor {
   const void* mutex = nullptr;
   const void* mutex_function = nullptr;
   bool has_timed_out = false;  // it ended because of its time limit
+  bool is_shared = false;      // of a wake: by several processes
 };
 
 // Begins to watch if the environment names a ring.

@@ -1,7 +1,7 @@
 // wakes.h - tells whether a thread waits for a lock, as glibc 2.26 and later
 // have it, and notes who ends such a wait.
 //
-//   if (HasWaiters(mutex)) NoteWake(mutex, function);
+//   if (HasWaiters(mutex)) NoteWake(mutex, function);  // a pthread_mutex_t*
 //   return real.pthread_mutex_unlock(mutex);
 //
 // A lock may say so when nobody waits any more: then the note belongs to no
@@ -51,14 +51,33 @@ KYMO_INLINE bool HasWaiters(const sem_t* semaphore) noexcept {
   return words >> 32 != 0;
 }
 
-KYMO_INLINE void NoteWake(const volatile void* object,
-                          const void* function) noexcept {
+// Whether processes share the object, as glibc has it.
+KYMO_INLINE bool IsShared(const pthread_mutex_t* mutex) noexcept {
+  return (mutex->__data.__kind & 128) != 0;
+}
+KYMO_INLINE bool IsShared(const pthread_rwlock_t* lock) noexcept {
+  return lock->__data.__shared != 0;
+}
+KYMO_INLINE bool IsShared(const pthread_cond_t* condition) noexcept {
+  return (Load(condition->__data.__wrefs) & 1) != 0;
+}
+// Behind the value and the number of waiters.
+KYMO_INLINE bool IsShared(const sem_t* semaphore) noexcept {
+  int word;
+  memcpy(&word, reinterpret_cast<const char*>(semaphore) + sizeof(uint64_t),
+         sizeof(word));
+  return word != 0;
+}
+
+template <typename Object>
+KYMO_INLINE void NoteWake(const Object* object, const void* function) noexcept {
   if (!MayNoteWake()) return;
   const uint64_t now = CallTicks();
   NoteCall(now, now,
            {.kind = CallKind::kWake,
             .object = reinterpret_cast<uint64_t>(object),
-            .function = function});
+            .function = function,
+            .is_shared = IsShared(object)});
 }
 
 }  // namespace kymo::off_cpu
