@@ -36,6 +36,19 @@ bool IsOfRuntime(std::string_view function) {
          std::ranges::count(kNames, function) > 0;
 }
 
+// Where a stack has functions of Python, these stand in the place of the
+// interpreter's loop. Their module is their file.
+bool IsOfPython(const model::Frame& frame) {
+  return frame.module != model::kEmptyName && frame.module == frame.file;
+}
+
+// Python's interpreter, or the part of its library that is written in C.
+bool IsOfInterpreter(std::string_view module) {
+  const std::string_view name = module.substr(module.rfind('/') + 1);
+  return name.starts_with("python") || name.starts_with("libpython") ||
+         module.find("/lib-dynload/") != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string InnermostFunction(const Trace& trace, StackId stack) {
@@ -67,8 +80,20 @@ std::string WaitPlaces::Of(StackId stack) {
     if (place == model::kEmptyStack) break;
     place = frames_.OwnCaller(place);
   }
+  if (place == model::kEmptyStack) place = own;
+  const StackId python = PythonCaller(place);
   return InnermostFunction(
-      trace_, NamedCaller(place == model::kEmptyStack ? own : place));
+      trace_, python == model::kEmptyStack ? NamedCaller(place) : python);
+}
+
+StackId WaitPlaces::PythonCaller(StackId place) const {
+  const model::StackTable& stacks = trace_.stacks();
+  for (; place != model::kEmptyStack; place = stacks.parent(place)) {
+    const model::Frame& frame = stacks.frame(stacks.leaf(place));
+    if (IsOfPython(frame)) return place;
+    if (!IsOfInterpreter(trace_.Name(frame.module))) break;
+  }
+  return model::kEmptyStack;
 }
 
 StackId WaitPlaces::NamedCaller(StackId place) const {

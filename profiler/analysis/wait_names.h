@@ -28,8 +28,9 @@ class WaitPlaces {
 
   // The function of the program in which a thread waited: the innermost one
   // that is neither the kernel's nor of the C and C++ runtime. If that has no
-  // name, the one that called it in the same file. "[no stack]" of an empty
-  // stack.
+  // name, the one that called it in the same file. If it is of Python's
+  // interpreter, the function of Python, if that is known. "[no stack]" of an
+  // empty stack.
   std::string Of(model::StackId stack);
   // The same of a thread that was waited for. "[unknown]" of an empty stack.
   std::string OfOther(model::StackId stack);
@@ -41,6 +42,7 @@ class WaitPlaces {
  private:
   model::StackId WithoutKernel(model::StackId stack) const;
   model::StackId NamedCaller(model::StackId place) const;
+  model::StackId PythonCaller(model::StackId place) const;
 
   const model::Trace& trace_;
   AllocationFrames frames_;

@@ -91,6 +91,33 @@ TEST(WaitNamesTest, AFunctionWithoutANameIsItsCallers) {
   EXPECT_EQ(names, (std::vector<std::string>{"aeMain", "app+0x1", "a+0x2"}));
 }
 
+TEST(WaitNamesTest, OfTheInterpretersFunctionsTheOneOfPythonCounts) {
+  TestTrace t;
+  const auto in = [&](const char* name, const char* module,
+                      model::StackId parent, const char* file = "") {
+    return t.data().stacks.Push(
+        parent, t.data().stacks.AddFrame({.function = t.Intern(name),
+                                          .file = t.Intern(file),
+                                          .module = t.Intern(module)}));
+  };
+  constexpr char kPython[] = "/usr/bin/python3.11";
+  constexpr char kC[] = "/usr/lib/python3.11/lib-dynload/_queue.so";
+  const auto loop = in("Py_RunMain", kPython, model::kEmptyStack);
+  const auto share = in("share (a.py:8)", "/srv/a.py", loop, "/srv/a.py");
+  const auto call = in("PyObject_Vectorcall", kPython, share);
+  const auto lock = in("pthread_mutex_lock", "/lib/libc.so.6",
+                       in("PyThread_acquire_lock_timed", kPython, call));
+  const auto queue = in("sem_wait", "/lib/libc.so.6", in("get", kC, call));
+  const auto blas = in("Solve", "/lib/libblas.so", call);
+  const model::Trace trace = std::move(t).Build();
+  WaitPlaces places(trace);
+  EXPECT_EQ(places.Of(lock), "share (a.py:8)");
+  EXPECT_EQ(places.Of(queue), "share (a.py:8)");
+  EXPECT_EQ(places.Of(share), "share (a.py:8)");
+  EXPECT_EQ(places.Of(blas), "Solve");
+  EXPECT_EQ(places.Of(loop), "Py_RunMain");
+}
+
 TEST(WaitNamesTest, ObjectsHaveTheNumbersThatUsersKnow) {
   TestTrace t;
   const model::NameId name = t.Intern("x");
