@@ -85,6 +85,7 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWith(
   std::unique_ptr<PerfEvents> events(new PerfEvents);
   events->layout_ = LayoutOf(settings);
   events->knows_lost_ = attr->read_format != 0;
+  events->attr_ = *attr;
   if (pid == kAllProcesses) {
     WatchAllProcesses(*attr);
   } else if (pid == kRunningThreads || pid == kOwnThreads) {

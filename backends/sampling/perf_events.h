@@ -112,6 +112,8 @@ class PerfEvents {
 
   std::span<PerfRing> rings() noexcept { return rings_; }
   RecordLayout layout() const noexcept { return layout_; }
+  // Whether there are samples of time in the kernel, too.
+  bool samples_kernel() const noexcept { return attr_.exclude_kernel == 0; }
   // One for each ring.
   const std::vector<int>& descriptors() const noexcept { return fds_; }
 

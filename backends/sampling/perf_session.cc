@@ -105,7 +105,8 @@ class PerfSession final : public ActivitySession {
   uint64_t all_samples_ = 0;
   uint64_t our_samples_ = 0;
   uint64_t told_lost_records_ = 0;
-  uint64_t lost_records_ = 0;  // the target's, of events that ended
+  uint64_t lost_records_ = 0;     // the target's, of events that ended
+  std::string kernel_time_text_;  // empty: nothing to say
   uint64_t corrupt_records_ = 0;
   // By process, the thread that ended last.
   std::unordered_map<uint32_t, uint32_t> last_ended_;
@@ -380,9 +381,14 @@ absl::Status PerfSession::Stop() {
   store_.AddLoss(model::Loss::kRecordsCorrupt, corrupt_records_);
   const auto lost_ns =
       static_cast<DurationNs>(lost_records_) * settings_.period_ns;
-  store_.AddLoss(model::Loss::kSamplesNotDelivered,
-                 UndeliveredSamples(cpu_ns, store_.total_weight_ns() + lost_ns,
-                                    settings_.period_ns));
+  const DurationNs sampled_ns = store_.total_weight_ns() + lost_ns;
+  const uint64_t undelivered =
+      UndeliveredSamples(cpu_ns, sampled_ns, settings_.period_ns);
+  if (events_->samples_kernel()) {
+    store_.AddLoss(model::Loss::kSamplesNotDelivered, undelivered);
+  } else if (undelivered != 0) {
+    kernel_time_text_ = KernelTimeText(cpu_ns, sampled_ns);
+  }
   events_ = nullptr;
   return absl::OkStatus();
 }
@@ -395,6 +401,7 @@ absl::StatusOr<Collected> PerfSession::Collect(model::TraceShard& shard) {
 
 std::vector<std::string> PerfSession::Remarks() const {
   std::vector<std::string> remarks = RemarksOf(store_);
+  if (!kernel_time_text_.empty()) remarks.push_back(kernel_time_text_);
   if (running_ && running_->refused() != 0) {
     remarks.push_back("sampling: " + MissingText(running_->refused()));
   }

@@ -164,6 +164,12 @@ TEST(UndeliveredTest, CountsFromFivePerCentOn) {
                 0);
 }
 
+TEST(UndeliveredTest, TimeInTheKernelIsToldAsTime) {
+  EXPECT_EQ(KernelTimeText(1'500 * kNsPerMs, 1'200 * kNsPerMs),
+            "sampling: 300 ms of 1500 ms of CPU time have no samples, because "
+            "time in the kernel is not sampled");
+}
+
 TEST(UndeliveredTest, LostRecordsAreTheTargetsByItsShare) {
   static_assert(LostOfTarget(100, 1, 4) == 25);
   static_assert(LostOfTarget(1, 1, 1000) == 1);  // perhaps the target's

@@ -3,6 +3,7 @@
 #define KYMO_BACKENDS_SAMPLING_UNDELIVERED_H_
 
 #include <cstdint>
+#include <string>
 
 #include "profiler/base/time.h"
 
@@ -18,6 +19,16 @@ constexpr uint64_t UndeliveredSamples(DurationNs cpu_time_ns,
   const DurationNs missing_ns = cpu_time_ns - sampled_ns;
   if (missing_ns <= cpu_time_ns / 20 || missing_ns <= 10 * period_ns) return 0;
   return static_cast<uint64_t>(missing_ns / period_ns);
+}
+
+// Of a recording whose user may not look into the kernel. The time that has no
+// samples is no loss: nearly all of it is the kernel's.
+inline std::string KernelTimeText(DurationNs cpu_time_ns,
+                                  DurationNs sampled_ns) {
+  return "sampling: " + std::to_string((cpu_time_ns - sampled_ns) / kNsPerMs) +
+         " ms of " + std::to_string(cpu_time_ns / kNsPerMs) +
+         " ms of CPU time have no samples, because time in the kernel is not "
+         "sampled";
 }
 
 // How many of `lost` records were the target's, if `ours` of `all` samples
