@@ -194,6 +194,8 @@ class AttachRun {
   absl::Status Record() {
     const EndSignals signals;
     const pid_t first = target_.running.all ? 1 : target_.running.pids.front();
+    // What is recorded begins when the first of many events is opened.
+    const int64_t opened_ns = MonotonicNs();
     KYMO_RETURN_IF_ERROR(recording_->Start(first));
     const int64_t begin_ns = MonotonicNs();
     // From now on it is the same process, or its end was recorded.
@@ -205,7 +207,7 @@ class AttachRun {
     doors_->Close();
     const char* const end = PollToTheEnd(signals, begin_ns);
     facts_ = {.target = target_.text,
-              .wall_ns = MonotonicNs() - begin_ns,
+              .wall_ns = MonotonicNs() - opened_ns,
               .attach_end = end};
     stopped_ = recording_->Stop();
     return absl::OkStatus();
