@@ -41,6 +41,14 @@ void parallel_internal::ForEachRange(size_t ranges,
   for (size_t range = 0; range < ranges; ++range) run(body, range);
 }
 
+void parallel_internal::RunIsolated(void (*run)(void* body), void* body) {
+#ifndef KYMO_PARALLEL_SERIAL_
+  tbb::this_task_arena::isolate([=] { run(body); });
+#else
+  run(body);
+#endif
+}
+
 class ParallelismLimit::Control {
 #ifndef KYMO_PARALLEL_SERIAL_
  public:

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 
 namespace kymo {
 
@@ -31,6 +32,7 @@ namespace parallel_internal {
 // Calls run(body, range) for each of [0, ranges).
 void ForEachRange(size_t ranges, void (*run)(void* body, size_t range),
                   void* body);
+void RunIsolated(void (*run)(void* body), void* body);
 
 }  // namespace parallel_internal
 
@@ -54,6 +56,30 @@ void ParallelFor(size_t n, size_t grain, Body&& body) {
 template <typename Body>
 void ParallelForEach(size_t n, Body&& body) {
   ParallelFor(n, 1, [&](size_t begin, size_t) { body(begin); });
+}
+
+// Calls body() once, on this thread.
+//
+//   const std::lock_guard<std::mutex> lock(mutex_);
+//   Isolated([&] { value_ = Sum(trace); });  // Sum has a ParallelFor
+//
+// A thread that waits for the end of its loop works on any other loop
+// meanwhile. If it holds a lock that the other loop's body takes, it waits for
+// itself for ever. Within `body` it works only on loops that `body` started.
+template <typename Body>
+void Isolated(Body&& body) {
+  parallel_internal::RunIsolated(
+      [](void* isolated) {
+        (*static_cast<std::remove_reference_t<Body>*>(isolated))();
+      },
+      &body);
+}
+
+// Calls body(index) for each of [0, n), for long jobs that have parallel loops
+// themselves. No thread begins a job inside of another one.
+template <typename Body>
+void ParallelJobs(size_t n, Body&& body) {
+  ParallelForEach(n, [&](size_t job) { Isolated([&] { body(job); }); });
 }
 
 // While it lives, at most `threads` threads work for this process's parallel

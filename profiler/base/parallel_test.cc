@@ -1,4 +1,5 @@
 #include "profiler/base/parallel.h"
+#include "profiler/base/parallel_serial.h"
 #include "profiler/base/parallel_sort.h"
 #include "profiler/base/per_worker.h"
 
@@ -6,12 +7,16 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
+
+#include <tbb/task_arena.h>
 
 #include "gtest/gtest.h"
 
@@ -49,6 +54,28 @@ TEST(ParallelTest, ExceptionReachesTheCaller) {
                                }),
                std::runtime_error);
 }
+
+#ifndef KYMO_PARALLEL_SERIAL_
+// More threads than CPUs, so that they take each other's work.
+TEST(ParallelTest, NoJobBeginsInsideOfAnother) {
+  const ParallelismLimit limit(8);
+  static thread_local int jobs_of_thread = 0;
+  std::atomic<int> nested = 0;
+  std::vector<std::atomic<size_t>> done(64);
+  tbb::task_arena(8).execute([&] {
+    ParallelJobs(done.size(), [&](size_t job) {
+      if (++jobs_of_thread > 1) ++nested;
+      ParallelForEach(20, [&](size_t i) {
+        std::this_thread::sleep_for(std::chrono::microseconds(i * 10));
+        ++done[job];
+      });
+      --jobs_of_thread;
+    });
+  });
+  EXPECT_EQ(nested, 0);
+  for (const auto& count : done) EXPECT_EQ(count, 20u);
+}
+#endif
 
 TEST(ParallelTest, Sorts) {
   std::vector<int> values(10000);

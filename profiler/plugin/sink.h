@@ -10,7 +10,7 @@
 // Bytes go to a temporary file in the same folder. Commit flushes the file and
 // gives it its name. A sink that is destroyed without Commit leaves nothing.
 //
-// Threads: one call at a time on one sink.
+// Threads: one call at a time on one sink. Any number on a folder.
 // Errors:  a full disk is kResourceExhausted; any other error has the code of
 //   the errno. The message names the file. After an error every further call
 //   returns the same error.

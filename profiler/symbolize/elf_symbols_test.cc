@@ -256,14 +256,14 @@ TEST(FrameMakerTest, FramesOfTheKernelHaveTheirFunctions) {
   frame_of(0x10);
   EXPECT_EQ(shard.ledger.Get(model::Loss::kFramesUnresolved), 1u);
   const NamedFrame mark = {.function = "[truncated]"};
-  const FrameMaker::Frames cut = maker.MakeNamed(mark, "[truncated]");
+  const FrameMaker::Frames cut = maker.MakeNamed({&mark, 1}, "[truncated]");
   ASSERT_EQ(cut.size(), 1u);
   const model::Frame& truncated = shard.stacks.frame(cut.front());
   EXPECT_EQ(text(truncated.module), "[truncated]");
   EXPECT_FALSE(truncated.is_kernel);
   EXPECT_TRUE(truncated.is_resolved);
   EXPECT_EQ(truncated.address, 0u);
-  EXPECT_EQ(maker.MakeNamed(mark, "[truncated]"), cut);
+  EXPECT_EQ(maker.MakeNamed({&mark, 1}, "[truncated]"), cut);
 }
 
 }  // namespace

@@ -6,17 +6,15 @@ namespace kymo::symbolize {
 
 FrameMaker::Frames FrameMaker::Make(ModuleSymbolizer& symbolizer,
                                     uint64_t address) {
-  const model::NameId path = shard_.strings.Intern(symbolizer.module().path());
-  Frames frames;
-  for (const NamedFrame& frame : symbolizer.Name(address)) {
-    frames.push_back(Add(frame, path));
-  }
-  return frames;
+  return MakeNamed(symbolizer.Name(address), symbolizer.module().path());
 }
 
-FrameMaker::Frames FrameMaker::MakeNamed(const NamedFrame& frame,
+FrameMaker::Frames FrameMaker::MakeNamed(std::span<const NamedFrame> frames,
                                          std::string_view module) {
-  return {Add(frame, shard_.strings.Intern(module))};
+  const model::NameId path = shard_.strings.Intern(module);
+  Frames made;
+  for (const NamedFrame& frame : frames) made.push_back(Add(frame, path));
+  return made;
 }
 
 FrameMaker::Frames FrameMaker::MakeKernel(const KernelSymbols& symbols,

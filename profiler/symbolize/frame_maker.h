@@ -11,6 +11,7 @@
 #define KYMO_PROFILER_SYMBOLIZE_FRAME_MAKER_H_
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -33,8 +34,9 @@ class FrameMaker {
   // The frame of the kernel function around `address`. Its address is the
   // function's beginning, so each function has one frame.
   Frames MakeKernel(const KernelSymbols& symbols, uint64_t address);
-  // A frame whose name is known already, or one that says what is missing.
-  Frames MakeNamed(const NamedFrame& frame, std::string_view module);
+  // Frames of one place whose names are known already, or one that says what is
+  // missing.
+  Frames MakeNamed(std::span<const NamedFrame> frames, std::string_view module);
 
  private:
   model::FrameId Add(const NamedFrame& frame, model::NameId module);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "absl/container/flat_hash_map.h"
+#include "profiler/base/parallel.h"
 #include "profiler/symbolize/frame_maker.h"
 #include "profiler/symbolize/kernel_symbols.h"
 #include "profiler/symbolize/module_symbolizer.h"
@@ -15,39 +16,58 @@ namespace {
 
 using FramesByAddress = std::map<uint64_t, FrameMaker::Frames>;
 
-// Makes the frames of one module. `addresses` must be sorted and not empty.
-FramesByAddress MakeFrames(ModuleId module,
-                           const std::vector<uint64_t>& addresses,
+// The places of one module, and what files say of them.
+struct ModulePlaces {
+  std::vector<uint64_t> addresses;               // distinct, sorted
+  std::vector<std::vector<NamedFrame>> names;    // of a file's, by place
+  std::shared_ptr<const KernelSymbols> symbols;  // of the kernel's
+};
+
+// Reads what files say of the module's places. REQUIRES: it has some.
+void ReadNames(ModuleId module, const ModuleTable& modules,
+               ModulePlaces& places) {
+  if (module == ModuleTable::kKernel) {
+    places.symbols = KernelSymbols::OfThisMachine(places.addresses.back());
+    return;
+  }
+  if (module == ModuleTable::kTruncated || module == ModuleTable::kCut ||
+      module == ModuleTable::kNamed || module == ModuleTable::kJit) {
+    return;
+  }
+  ModuleSymbolizer symbolizer(modules.module(module));
+  for (const uint64_t address : places.addresses) {
+    places.names.push_back(symbolizer.Name(address));
+  }
+}
+
+FramesByAddress MakeFrames(ModuleId module, const ModulePlaces& places,
                            const ModuleTable& modules, FrameMaker& maker) {
   FramesByAddress frames;
   if (module == ModuleTable::kKernel) {
-    const std::shared_ptr<const KernelSymbols> symbols =
-        KernelSymbols::OfThisMachine(addresses.back());
-    for (const uint64_t address : addresses) {
-      frames[address] = maker.MakeKernel(*symbols, address);
+    for (const uint64_t address : places.addresses) {
+      frames[address] = maker.MakeKernel(*places.symbols, address);
     }
     return frames;
   }
   if (module == ModuleTable::kTruncated || module == ModuleTable::kCut) {
-    const std::string& mark = modules.module(module).path();
-    frames[addresses.front()] =
-        maker.MakeNamed({.function = mark}, /*module=*/mark);
+    const NamedFrame mark = {.function = modules.module(module).path()};
+    frames[places.addresses.front()] =
+        maker.MakeNamed({&mark, 1}, /*module=*/mark.function);
     return frames;
   }
   if (module == ModuleTable::kNamed) {
-    for (const uint64_t address : addresses) {
+    for (const uint64_t address : places.addresses) {
       const NamedPlace place = modules.named_places().place(address);
-      frames[address] =
-          maker.MakeNamed({.function = std::string(place.function),
-                           .file = std::string(place.file),
-                           .line = place.line},
-                          place.file);
+      const NamedFrame frame = {.function = std::string(place.function),
+                                .file = std::string(place.file),
+                                .line = place.line};
+      frames[address] = maker.MakeNamed({&frame, 1}, place.file);
     }
     return frames;
   }
-  ModuleSymbolizer symbolizer(modules.module(module));
-  for (const uint64_t address : addresses) {
-    frames[address] = maker.Make(symbolizer, address);
+  for (size_t i = 0; i < places.addresses.size(); ++i) {
+    frames[places.addresses[i]] =
+        maker.MakeNamed(places.names[i], modules.module(module).path());
   }
   return frames;
 }
@@ -58,7 +78,7 @@ FramesByAddress MakeJitFrames(const std::vector<uint64_t>& numbers,
   FramesByAddress frames;
   for (const uint64_t number : numbers) {
     const JitNames::Frame& frame = known[number];
-    frames[number] = maker.MakeNamed(frame.frame, frame.module);
+    frames[number] = maker.MakeNamed({&frame.frame, 1}, frame.module);
   }
   return frames;
 }
@@ -106,19 +126,26 @@ std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
     return i >= jit.settled.size() || jit.settled[i] == i;
   };
   const Places places(nodes, stands_for_itself);
-  std::vector<std::vector<uint64_t>> addresses(modules.size());
+  std::vector<ModulePlaces> of_modules(modules.size());
   for (const CodePlace& place : places.list()) {
-    addresses[place.module].push_back(place.address);
+    of_modules[place.module].addresses.push_back(place.address);
   }
+  ParallelJobs(of_modules.size(), [&](size_t module) {
+    auto& addresses = of_modules[module].addresses;
+    std::sort(addresses.begin(), addresses.end());
+    if (!addresses.empty()) {
+      ReadNames(static_cast<ModuleId>(module), modules, of_modules[module]);
+    }
+  });
+  // In the order of modules, so that frames have the same numbers each time.
   FrameMaker maker(&shard);
   std::vector<FramesByAddress> frames(modules.size());
   for (ModuleId module = 0; module < modules.size(); ++module) {
-    auto& distinct = addresses[module];
-    std::sort(distinct.begin(), distinct.end());
-    if (distinct.empty()) continue;
+    const ModulePlaces& its = of_modules[module];
+    if (its.addresses.empty()) continue;
     frames[module] = module == ModuleTable::kJit
-                         ? MakeJitFrames(distinct, jit.frames, maker)
-                         : MakeFrames(module, distinct, modules, maker);
+                         ? MakeJitFrames(its.addresses, jit.frames, maker)
+                         : MakeFrames(module, its, modules, maker);
   }
   struct Named {
     const FrameMaker::Frames* frames;

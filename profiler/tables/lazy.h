@@ -12,7 +12,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "profiler/tables/isolated.h"
+#include "profiler/base/parallel.h"
 
 namespace kymo::tables {
 

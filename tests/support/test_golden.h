@@ -17,6 +17,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,9 +44,10 @@ class MemoryDirectory : public OutputDirectory {
 
   absl::StatusOr<std::unique_ptr<ByteSink>> Open(
       std::string_view name) override {
-    return std::make_unique<Sink>(files_, std::string(name));
+    return std::make_unique<Sink>(*this, std::string(name));
   }
   void Remove(std::string_view name) noexcept override {
+    const std::lock_guard<std::mutex> lock(mutex_);
     files_.erase(std::string(name));
   }
   Exported& files() { return files_; }
@@ -53,23 +55,25 @@ class MemoryDirectory : public OutputDirectory {
  private:
   class Sink : public ByteSink {
    public:
-    Sink(Exported& files, std::string name)
-        : files_(files), name_(std::move(name)) {}
+    Sink(MemoryDirectory& folder, std::string name)
+        : folder_(folder), name_(std::move(name)) {}
     absl::Status Append(std::string_view bytes) override {
       text_.append(bytes);
       return absl::OkStatus();
     }
     absl::Status Commit() override {
-      files_[name_] = std::move(text_);
+      const std::lock_guard<std::mutex> lock(folder_.mutex_);
+      folder_.files_[name_] = std::move(text_);
       return absl::OkStatus();
     }
 
    private:
-    Exported& files_;
+    MemoryDirectory& folder_;
     const std::string name_;
     std::string text_;
   };
 
+  std::mutex mutex_;
   Exported files_;
 };
 

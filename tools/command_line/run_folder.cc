@@ -196,6 +196,7 @@ absl::StatusOr<std::unique_ptr<ByteSink>> RunFolder::Open(
 // next run finds also the files of a run that was killed. What is there already
 // is the user's: the run may write over it, but no later run removes it.
 absl::Status RunFolder::Note(std::string_view name) {
+  const std::lock_guard<std::mutex> lock(note_mutex_);
   if (noted_.contains(name)) return absl::OkStatus();
   const std::string stamp = Stamp(top_.get(), name);
   noted_.emplace(name, stamp);

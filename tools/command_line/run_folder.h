@@ -14,7 +14,7 @@
 // those that the run made and nobody has changed since. The list of another
 // user does not count, and no symbolic link in the folder is followed.
 //
-// Threads: one call at a time.
+// Threads: one call at a time, but any number of Open and Remove.
 // Errors:  those of OutputDirectory. They name the folder.
 #ifndef KYMO_TOOLS_COMMAND_LINE_RUN_FOLDER_H_
 #define KYMO_TOOLS_COMMAND_LINE_RUN_FOLDER_H_
@@ -22,6 +22,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -101,6 +102,7 @@ class RunFolder final : public OutputDirectory {
   const OwnedDescriptor top_;  // of the folder; locked
   std::vector<OldFile> old_;
   bool has_started_ = false;  // before that, nothing is listed on disk
+  std::mutex note_mutex_;     // of noted_ and listed_
   // The names that Note got, and the stamps of what was there.
   std::map<std::string, std::string, std::less<>> noted_;
   std::set<std::string, std::less<>> listed_;  // and not there before

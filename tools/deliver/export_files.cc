@@ -1,7 +1,9 @@
 #include "tools/deliver/export_files.h"
 
 #include <algorithm>
+#include <mutex>
 
+#include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/run_exporter.h"
 #include "profiler/plugin/trace_exporter.h"
@@ -19,34 +21,100 @@ uint64_t BytesOfEach(const ExportRequest& request,
   return request.max_bytes / std::max<uint64_t>(obey, 1);
 }
 
-// run(exporter, options) of each.
+// An exporter of the request, and what came of it.
+struct Job {
+  const TraceExporter* exporter = nullptr;
+  ExportOptions options;
+  ExportNotes notes;
+  absl::Status status;
+};
+
+std::vector<Job> JobsOf(const ExportRequest& request,
+                        const ExporterRegistry& exporters,
+                        std::mutex& progress_mutex) {
+  const uint64_t bytes_of_each = BytesOfEach(request, exporters);
+  std::vector<Job> jobs;
+  jobs.reserve(request.exporters.size());
+  for (const std::string& name : request.exporters) {
+    Job& job = jobs.emplace_back();
+    job.exporter = exporters.Find(name);
+    job.options.gzip = request.gzip;
+    job.options.settings = request.settings;
+    job.options.before = request.before;
+    job.options.job = request.job;
+    // Splitting keeps every event.
+    const bool is_split =
+        request.max_file_bytes != 0 && job.exporter->info().splits_by_step;
+    if (!is_split && job.exporter->info().takes_max_bytes) {
+      job.options.max_bytes = bytes_of_each;
+    }
+    if (request.progress) {
+      job.options.progress = [&request, &name, &progress_mutex](double done) {
+        const std::lock_guard<std::mutex> lock(progress_mutex);
+        request.progress(name, done);
+      };
+    }
+  }
+  return jobs;
+}
+
+// Adds what one exporter noted.
+void AddLedger(const model::LossLedger& of_exporter, model::LossLedger& all) {
+  using model::Loss;
+  all.Add(Loss::kStacksFolded, of_exporter.Get(Loss::kStacksFolded));
+  // Two files may fold the same ranges.
+  const uint64_t known = all.Get(Loss::kEventsFolded);
+  all.Add(Loss::kEventsFolded,
+          std::max(of_exporter.Get(Loss::kEventsFolded), known) - known);
+}
+
+// job.status = run(exporter, options) of each, side by side if `side_by_side`.
+// Those that obey a limit may note what they left out. The others read that, so
+// they come after these. Returns the first error.
 template <typename Run>
 absl::Status ForEachExporter(const ExportRequest& request,
                              const ExporterRegistry& exporters,
-                             ExportNotes& notes, Run run) {
-  const uint64_t bytes_of_each = BytesOfEach(request, exporters);
-  absl::Status first;
-  for (const std::string& name : request.exporters) {
-    const TraceExporter& exporter = *exporters.Find(name);
-    ExportOptions options;
-    options.gzip = request.gzip;
-    options.settings = request.settings;
-    options.before = request.before;
-    options.job = request.job;
-    options.notes = &notes;
-    // Splitting keeps every event.
-    const bool is_split =
-        request.max_file_bytes != 0 && exporter.info().splits_by_step;
-    if (!is_split && exporter.info().takes_max_bytes) {
-      options.max_bytes = bytes_of_each;
+                             bool side_by_side, ExportNotes& notes, Run run) {
+  std::mutex progress_mutex;
+  std::vector<Job> jobs = JobsOf(request, exporters, progress_mutex);
+  std::vector<Job*> left;
+  if (side_by_side) {
+    std::vector<Job*> first;
+    for (Job& job : jobs) {
+      (job.exporter->info().takes_max_bytes ? first : left).push_back(&job);
     }
-    if (request.progress) {
-      options.progress = [&](double done) { request.progress(name, done); };
+    const size_t beside = request.beside ? 1 : 0;
+    ParallelJobs(first.size() + beside, [&](size_t i) {
+      if (i < beside) return request.beside();
+      Job& job = *first[i - beside];
+      job.options.notes = &job.notes;
+      job.status = run(*job.exporter, job.options);
+    });
+    for (const Job* const job : first) {
+      notes.notices.insert(notes.notices.end(), job->notes.notices.begin(),
+                           job->notes.notices.end());
+      AddLedger(job->notes.ledger, notes.ledger);
     }
-    first.Update(run(exporter, options));
-    if (!first.ok() && request.after_error == AfterError::kStop) break;
+  } else {
+    if (request.beside) request.beside();
+    for (Job& job : jobs) left.push_back(&job);
   }
-  return first;
+  for (Job* const job : left) {
+    job->options.notes = &notes;
+    job->status = run(*job->exporter, job->options);
+    if (!job->status.ok() && request.after_error == AfterError::kStop) break;
+  }
+  absl::Status status;
+  for (const Job& job : jobs) status.Update(job.status);
+  return status;
+}
+
+// Of a large trace, one exporter keeps all CPUs busy, and two at a time
+// would need more memory.
+bool IsLarge(const model::Trace& trace) {
+  constexpr size_t kMost = 1 << 20;
+  return trace.event_count() + trace.samples().size() + trace.memory().size() >
+         kMost;
 }
 
 }  // namespace
@@ -55,8 +123,10 @@ absl::Status ExportFiles(const ExportRequest& request,
                          const model::Trace& trace,
                          const ExporterRegistry& exporters,
                          OutputDirectory& out, ExportNotes& notes) {
+  const bool side_by_side =
+      request.after_error == AfterError::kGoOn && !IsLarge(trace);
   return ForEachExporter(
-      request, exporters, notes,
+      request, exporters, side_by_side, notes,
       [&](const TraceExporter& exporter,
           const ExportOptions& options) -> absl::Status {
         if (request.sums != nullptr && exporter.info().exports_sums) {
@@ -66,7 +136,9 @@ absl::Status ExportFiles(const ExportRequest& request,
         KYMO_ASSIGN_OR_RETURN(
             const SplitFiles files,
             RunExporter(exporter, trace, options, request.max_file_bytes, out));
-        if (!files.notice.empty()) notes.notices.push_back(files.notice);
+        if (!files.notice.empty()) {
+          options.notes->notices.push_back(files.notice);
+        }
         return absl::OkStatus();
       });
 }
@@ -76,7 +148,7 @@ absl::Status ExportFilesOfSums(const ExportRequest& request,
                                const ExporterRegistry& exporters,
                                OutputDirectory& out, ExportNotes& notes) {
   return ForEachExporter(
-      request, exporters, notes,
+      request, exporters, /*side_by_side=*/false, notes,
       [&](const TraceExporter& exporter,
           const ExportOptions& options) -> absl::Status {
         if (!exporter.info().exports_sums) return absl::OkStatus();

@@ -1,4 +1,4 @@
-// export_files.h - runs a command's exporters, one after the other.
+// export_files.h - runs a command's exporters.
 //
 //   ExportRequest request = {.exporters = {"chrome", "stacks"}};
 //   absl::Status status = ExportFiles(request, trace, exporters, out, notes);
@@ -25,7 +25,9 @@ namespace kymo::tools {
 
 enum class AfterError {
   kStop,
-  kGoOn,  // with the other exporters; the first error is returned
+  // With the other exporters; the first error is returned. They work side by
+  // side if the trace is not large.
+  kGoOn,
 };
 
 struct ExportRequest {
@@ -46,6 +48,9 @@ struct ExportRequest {
   const analysis::RankSums* job = nullptr;
   // What the exporters compare the trace with. May be null.
   const model::Trace* before = nullptr;
+  // Called once, beside the exporters if they work side by side, else before
+  // them. May be empty.
+  std::function<void()> beside;
   // Called now and then with what an exporter has done, 0..1. May be empty.
   std::function<void(const std::string& exporter, double done)> progress;
 };

@@ -159,6 +159,43 @@ TEST_F(ExportFilesTest, ThoseThatObeyTheLimitShareIt) {
   EXPECT_THAT(calls_, ElementsAre("timeline 0", "timeline 0", "stacks 50"));
 }
 
+TEST_F(ExportFilesTest, RangesThatTwoFilesFoldCountOnce) {
+  class Folds : public TraceExporter {
+   public:
+    Folds(std::string name, uint64_t ranges) : ranges_(ranges) {
+      info_.name = std::move(name);
+      info_.takes_max_bytes = true;
+    }
+    const PluginInfo& info() const noexcept override { return info_; }
+    absl::StatusOr<std::vector<std::string>> Export(
+        const model::Trace&, const ExportOptions& options,
+        OutputDirectory&) const override {
+      options.notes->ledger.Add(model::Loss::kEventsFolded, ranges_);
+      options.notes->ledger.Add(model::Loss::kStacksFolded, 1);
+      options.notes->notices.push_back(info_.name);
+      return std::vector<std::string>{};
+    }
+
+   private:
+    const uint64_t ranges_;
+    PluginInfo info_;
+  };
+  for (const auto& [name, ranges] : {std::pair("few", 5), {"many", 9}}) {
+    ASSERT_TRUE(
+        exporters_.Register(std::make_unique<Folds>(name, ranges)).ok());
+  }
+  int besides = 0;
+  EXPECT_TRUE(ExportFiles({.exporters = {"many", "few"},
+                           .after_error = AfterError::kGoOn,
+                           .beside = [&] { ++besides; }},
+                          TestTrace().Build(), exporters_, out_, notes_)
+                  .ok());
+  EXPECT_EQ(notes_.ledger.Get(model::Loss::kEventsFolded), 9u);
+  EXPECT_EQ(notes_.ledger.Get(model::Loss::kStacksFolded), 2u);
+  EXPECT_THAT(notes_.notices, ElementsAre("many", "few"));
+  EXPECT_EQ(besides, 1);
+}
+
 TEST_F(ExportFilesTest, FilesThatCannotBeSplitAreSaid) {
   class LargeFile : public TraceExporter {
    public:

@@ -217,12 +217,13 @@ absl::StatusOr<RunTables> MakeTables(const model::Trace& trace,
   return tables;
 }
 
-absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
+absl::Status WriteFiles(const model::Trace& trace,
+                        const std::function<std::string()>& tables,
                         const ProfileCommand& command,
                         const ExporterRegistry& exporters, OutputDirectory& out,
                         ProgressLine& progress, ExportNotes& notes,
                         const WholeSums& sums) {
-  absl::Status first = WriteTables(tables, out);
+  std::string text;
   const ExportRequest request = {
       .exporters = ExportersOf(command),
       .gzip = command.gzip,
@@ -232,13 +233,15 @@ absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
       .after_error = AfterError::kGoOn,
       .sums = sums.recording,
       .job = sums.job,
-      .progress = [&](const std::string& exporter, double done) {
-        progress.Show("writing " + exporter, done);
-      }};
-  first.Update(ExportFiles(request, trace, exporters, out, notes));
-  const std::string of_files = report::LedgerText(notes.ledger);
-  if (!of_files.empty()) first.Update(WriteTables(tables + of_files, out));
-  return first;
+      .beside = [&] { text = tables(); },
+      .progress =
+          [&](const std::string& exporter, double done) {
+            progress.Show("writing " + exporter, done);
+          }};
+  absl::Status status = ExportFiles(request, trace, exporters, out, notes);
+  text += report::LedgerText(notes.ledger);
+  status.Update(WriteTables(text, out));
+  return status;
 }
 
 std::string AboutNewest(const model::Trace& trace,

@@ -2,6 +2,7 @@
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_DELIVER_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_DELIVER_H_
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,11 +54,13 @@ struct WholeSums {
   const analysis::RankSums* job = nullptr;
 };
 
-// Writes key_averages.txt, summary.json and the exporters' files. Goes on after
-// a failure, and returns the first one. Every file is complete or absent. Adds
-// to `notes` what the user should know about the files. The ledger in
-// key_averages.txt and summary.json has the notes, too.
-absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
+// Writes summary.json, the exporters' files, and key_averages.txt. `tables`
+// makes the text of the last, beside the exporters of a trace that is not
+// large. Goes on after a failure, and returns the first one. Every file is
+// complete or absent. Adds to `notes` what the user should know about the
+// files. The ledger in key_averages.txt and summary.json has the notes, too.
+absl::Status WriteFiles(const model::Trace& trace,
+                        const std::function<std::string()>& tables,
                         const ProfileCommand& command,
                         const ExporterRegistry& exporters, OutputDirectory& out,
                         ProgressLine& progress, ExportNotes& notes,

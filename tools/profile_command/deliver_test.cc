@@ -288,8 +288,9 @@ class WriteFilesTest : public testing::Test {
   absl::Status Write(const ProfileCommand& command) {
     ProgressLine progress(false);
     out_.files().clear();
-    return WriteFiles(TestTrace().Build(), "tables\n", command, exporters_,
-                      out_, progress, notes_);
+    return WriteFiles(
+        TestTrace().Build(), [] { return "tables\n"; }, command, exporters_,
+        out_, progress, notes_);
   }
 
   ExporterRegistry exporters_;

@@ -28,6 +28,11 @@ namespace {
 constexpr char kNotWhole[] = "the trace is not whole";
 constexpr char kNotWritten[] = "a file could not be written";
 
+// The tables, or why there are none.
+std::string TextOf(const absl::StatusOr<RunTables>& tables) {
+  return tables.ok() ? tables->text : std::string(tables.status().message());
+}
+
 class Delivery {
  public:
   Delivery(const StoppedRun& run, const ProfileCommand& command,
@@ -78,13 +83,15 @@ class Delivery {
     progress.Show("summing up");
     const analysis::WindowSums* const sums = SumsBeyond(*trace, lacks);
     if (sums != nullptr) ledger_ = report::LedgerText(sums->ledger());
-    const absl::StatusOr<RunTables> tables = MakeTables(*trace, command_, sums);
-    const std::string text =
-        tables.ok() ? tables->text : std::string(tables.status().message());
+    absl::StatusOr<RunTables> tables;
+    const auto make_tables = [&] {
+      tables = MakeTables(*trace, command_, sums);
+      return TextOf(tables);
+    };
     ExportNotes notes;
     const absl::Status written =
-        WriteFiles(*trace, text, command_, exporters_, out_, progress, notes,
-                   {.recording = sums});
+        WriteFiles(*trace, make_tables, command_, exporters_, out_, progress,
+                   notes, {.recording = sums});
     progress.Clear();
     if (sums != nullptr) Say(AboutNewest(*trace, *sums, command_));
     for (const std::string& notice : notes.notices) Say(notice);
@@ -92,7 +99,7 @@ class Delivery {
     if (tables.ok()) {
       ShowScreen(*trace, tables->screen);
     } else {
-      Say(text);
+      Say(TextOf(tables));
     }
     ShowFiles();
     const model::LossLedger& ledger =

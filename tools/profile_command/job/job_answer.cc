@@ -242,8 +242,8 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
                         MakeTables(loaded.trace, command));
   ExportNotes notes;
   absl::Status status =
-      WriteFiles(loaded.trace, tables.text, command, exporters, *out, progress,
-                 notes, {.job = sums ? &*sums : nullptr});
+      WriteFiles(loaded.trace, [&] { return tables.text; }, command, exporters,
+                 *out, progress, notes, {.job = sums ? &*sums : nullptr});
   std::string about = RanksText(loaded.trace, -1);
   if (sums) {
     status.Update(WriteText(SumsJson(*sums), "job_averages.json", *out));

@@ -314,8 +314,9 @@ class OnDemandRun {
     KYMO_ASSIGN_OR_RETURN(const RunTables tables,
                           MakeTables(loaded.trace, command_));
     ExportNotes notes;
-    const absl::Status written = WriteFiles(loaded.trace, tables.text, command_,
-                                            exporters_, *out_, progress, notes);
+    const absl::Status written = WriteFiles(
+        loaded.trace, [&] { return tables.text; }, command_, exporters_, *out_,
+        progress, notes);
     progress.Clear();
     for (const std::string& notice : notes.notices) Say(notice);
     if (command_.quiet) return written;
