@@ -37,7 +37,7 @@ def kymo_profile_test(
         NAME.update; until then the test fails.
       args: of the binary. `$$TEST_TMPDIR` stands for a folder to write to.
       data: files that the binary reads.
-      env: the binary's environment.
+      env: the binary's environment, a dictionary.
       shard_count: as for any test. A budget of several shards has lines for
         each of them; NAME.update writes them.
       size: as for any test.
@@ -50,11 +50,14 @@ def kymo_profile_test(
         "$(rootpath %s)" % binary,
         "/".join([part for part in [native.package_name(), budget] if part]),
     ]
+
+    # Bazel's own are taken from the binary; these are not.
+    variables = "," + ",".join(sorted(env))
     native.sh_test(
         name = name,
         size = size,
         srcs = [_RUNNER],
-        args = ["test"] + words + ["0"] + args,
+        args = ["test"] + words + ["0", variables] + args,
         data = [_KYMO, binary] + budgets + data,
         env = env,
         shard_count = shard_count,
@@ -66,7 +69,7 @@ def kymo_profile_test(
         name = name + ".update",
         testonly = True,
         srcs = [_RUNNER],
-        args = ["update"] + words + [str(shard_count or 0)] + args,
+        args = ["update"] + words + [str(shard_count or 0), variables] + args,
         data = [_KYMO, binary] + data,
         env = env,
         tags = tags + ["manual"],

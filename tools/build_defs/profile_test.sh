@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # What kymo_profile_test runs, from the runfiles' root:
 #
-#   profile_test.sh test|update KYMO BINARY BUDGET SHARDS [ARGUMENT...]
+#   profile_test.sh test|update KYMO BINARY BUDGET SHARDS ENV [ARGUMENT...]
+#
+# ENV names, after commas, the variables that the rule gives the binary.
 #
 # The binary gets the same words, folders and TEST_* variables in a test and in
 # an update: what it allocates depends on their length.
 set -euo pipefail
-mode=$1 kymo=$2 binary=$3 budget=$4 shards=$5
-shift 5
+mode=$1 kymo=$2 binary=$3 budget=$4 shards=$5 env=$6
+shift 6
 
 outputs=${TEST_UNDECLARED_OUTPUTS_DIR:-}
 xml=${XML_OUTPUT_FILE:-}
@@ -46,7 +48,7 @@ place() {
 kymo=$(place "$kymo") binary=$(place "$binary")
 
 for name in $(compgen -e | grep -E '^(TEST|TESTBRIDGE|GTEST|BAZEL|BUILD|RUNFILES|XML)_|_RUNFILES$'); do
-  unset "$name"
+  [[ $env, == *",$name,"* ]] || unset "$name"
 done
 unset RUNTEST_PRESERVE_CWD COVERAGE_DIR OLDPWD
 export TEST_TMPDIR=$scratch/tmp TEST_UNDECLARED_OUTPUTS_DIR=$scratch/out
