@@ -211,9 +211,10 @@ TEST_F(CommandTest, ComparesTwoFiles) {
 TEST_F(CommandTest, ComparesSeveralRuns) {
   const std::string base = File("base/1.json", kTrace);
   const std::string head = File("head/1.json", kTrace);
-  const Ended same = Run({"--diff", base, base, head, "--fail_if=calls>0"});
+  const Ended same =
+      Run({"--diff", base, base, head, head, "--fail_if=calls>0"});
   EXPECT_EQ(same.status, 0) << same.err;
-  EXPECT_THAT(same.out, HasSubstr("2 runs of base, 1 of head\n"));
+  EXPECT_THAT(same.out, HasSubstr("2 runs of base, 2 of head\n"));
   const Ended few = Run({"--diff", base, base, head, "--fail_if=self_cpu>0"});
   EXPECT_EQ(few.status, 1);
   EXPECT_THAT(few.err, HasSubstr("2 and 1 runs are too few"));
@@ -222,8 +223,9 @@ TEST_F(CommandTest, ComparesSeveralRuns) {
   more.insert(more.find("{\"ph\""),
               R"({"ph": "X", "cat": "cpu_op", "name": "extra", "pid": 1,
                   "tid": 1, "ts": 1, "dur": 1},)");
+  const std::string changed = File("head/3.json", more);
   const Ended over =
-      Run({"--diff", base, "--fail_if=calls>0", File("head/3.json", more)});
+      Run({"--diff", base, base, "--fail_if=calls>0", changed, changed});
   EXPECT_EQ(over.status, 4) << over.err;
   EXPECT_THAT(over.err, HasSubstr("calls>0: calls of extra went from 0 to 1"));
 }

@@ -236,10 +236,14 @@ absl::StatusOr<std::string> DiffText(const model::Trace& before,
     MakeVisible(samples_after);
   }
   // Samples have no time of a device, and none of waits.
+  const std::string main_before = MainModule(before, samples_before);
+  const std::string main_after = MainModule(after, samples_after);
+  const std::string& main = main_after.empty() ? main_before : main_after;
+  const std::string shown = main.substr(main.rfind('/') + 1);
   const std::vector<report::TableRow> functions_before =
-      DiffRowsOf(samples_before);
+      DiffRowsOf(samples_before, main_before, shown);
   const std::vector<report::TableRow> functions_after =
-      DiffRowsOf(samples_after);
+      DiffRowsOf(samples_after, main_after, shown);
   std::vector<DiffSection> sections;
   if (!functions_before.empty() || !functions_after.empty()) {
     KYMO_ASSIGN_OR_RETURN(
@@ -281,7 +285,10 @@ absl::StatusOr<RunAmounts> AmountsOfRun(const model::Trace& trace,
   AddSteadyTimes(trace, counted, amounts);
   KYMO_ASSIGN_OR_RETURN(const report::SampleTable samples,
                         ChosenSamples(trace, command.filter));
-  AddFunctions(DiffRowsOf(samples), amounts);
+  // A history keeps the names that its files have had from the start.
+  const std::string main =
+      command.diff ? MainModule(trace, samples) : std::string();
+  AddFunctions(DiffRowsOf(samples, main), amounts);
   if (command.filter.empty()) AddHeap(trace, amounts);
   return amounts;
 }

@@ -273,6 +273,34 @@ TEST_F(DeliverTest, TheHeapIsShownOfAWholeTraceOfKymo) {
   EXPECT_EQ(text_of(false).find(kTitle), std::string::npos);
 }
 
+// Two builds of a program, and a library that was replaced.
+TEST_F(DeliverTest, TheMainProgramIsOneWhateverItsFileIsCalled) {
+  const auto built = [](const char* file, const char* library) {
+    TestTrace t;
+    const std::string path = std::string("/x/") + file;
+    t.AddProcess(1, std::string("./") + file + " --fast");
+    const model::TrackIndex main = t.AddThread(1, 1, "main");
+    t.AddSample(main, 10, 1000, {"main", "work"}, path);
+    t.AddSample(main, 20, 1000, {"inner"}, library);
+    return std::move(t).Build();
+  };
+  const model::Trace before = built("bench.old", "/lib/liba.so.1");
+  const model::Trace after = built("bench", "/lib/liba.so.2");
+  command_.diff = true;
+  command_.format = TextFormat::kJson;
+  const std::string text = *DiffText(before, after, command_);
+  EXPECT_EQ(text.find("bench.old"), std::string::npos) << text;
+  EXPECT_NE(text.find("liba.so.1"), std::string::npos) << text;
+  const RunAmounts base = *AmountsOfRun(before, command_);
+  const RunAmounts head = *AmountsOfRun(after, command_);
+  EXPECT_TRUE(base.contains({RunTable::kFunctions, "work"}));
+  EXPECT_TRUE(head.contains({RunTable::kFunctions, "work"}));
+  EXPECT_FALSE(base.contains({RunTable::kFunctions, "inner"}));
+  command_.diff = false;
+  EXPECT_TRUE(AmountsOfRun(before, command_)
+                  ->contains({RunTable::kFunctions, "work", "bench.old"}));
+}
+
 // A table of events in CSV has no room for another of functions.
 TEST_F(DeliverTest, CsvIsOneTable) {
   command_.format = TextFormat::kCsv;

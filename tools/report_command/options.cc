@@ -156,6 +156,11 @@ absl::StatusOr<size_t> BaseFiles(const std::vector<std::string>& arguments,
                                  const std::vector<std::string>& files) {
   const auto dashes = std::ranges::find(arguments, "--");
   const auto behind = static_cast<size_t>(arguments.end() - dashes);
+  if (behind == 1) {
+    return Invalid(
+        "--diff has no file behind --: those of head stand there, after those "
+        "of base");
+  }
   if (behind > 1 && behind - 1 < files.size()) {
     return files.size() - (behind - 1);
   }

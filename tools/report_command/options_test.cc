@@ -189,8 +189,8 @@ TEST_F(OptionsTest, SidesOfADiff) {
   EXPECT_EQ(base({"--diff", "1", "2", "3", "--", "4"}), 3u);
   EXPECT_EQ(base({"--diff", "a", "b", "--fail_if=calls>0"}), 1u);
   EXPECT_FALSE(Parse({"--diff", "a", "b"}).compares_runs());
-  EXPECT_THAT(Error({"--diff", "a/1", "b/1", "c/1"}),
-              testing::HasSubstr("two files"));
+  EXPECT_TRUE(Error({"--diff", "a", "b", "--"}).starts_with("--diff has no"));
+  EXPECT_TRUE(Error({"--diff", "a/1", "b/", "c/"}).starts_with("--diff comp"));
   EXPECT_THAT(Error({"--diff", "a", "b", "--fail_if=x>1"}),
               testing::HasSubstr("it takes a list"));
   EXPECT_EQ(Error({"a", "--fail_if=calls>0"}), "--fail_if goes with --diff");

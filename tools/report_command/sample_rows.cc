@@ -21,6 +21,28 @@ bool TakesSamples(const EventFilter& filter) {
                      });
 }
 
+std::string_view BaseName(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// Whether it is the one that started the others.
+bool IsFirst(const model::Trace& trace, const model::Process& process) {
+  return std::ranges::none_of(
+      trace.processes(), [&](const model::Process& other) {
+        return other.pid == process.parent_pid && other.pid != process.pid;
+      });
+}
+
+// Whether the process runs a program of this file name.
+bool IsFileOf(const model::Trace& trace, const model::Process& process,
+              std::string_view file) {
+  constexpr size_t kMostOfName = 15;  // the kernel keeps so many bytes
+  const std::string_view name = trace.Name(process.name);
+  const std::string_view line = trace.Name(process.command_line);
+  return BaseName(line.substr(0, line.find(' '))) == file ||
+         (!name.empty() && name == file.substr(0, kMostOfName));
+}
+
 }  // namespace
 
 absl::StatusOr<report::SampleTable> ChosenSamples(const model::Trace& trace,
@@ -63,12 +85,34 @@ absl::StatusOr<DataTable> SampleData(
   return data;
 }
 
-std::vector<report::TableRow> DiffRowsOf(const report::SampleTable& samples) {
+std::string MainModule(const model::Trace& trace,
+                       const report::SampleTable& samples) {
+  std::string main;  // of the only module with a main(), if there is one
+  size_t mains = 0;
+  for (const report::SampleTableRow& row : samples.rows) {
+    const std::string_view file = BaseName(row.module);
+    if (file.empty()) continue;
+    const auto is_file = [&](const model::Process& process) {
+      return IsFirst(trace, process) && IsFileOf(trace, process, file);
+    };
+    if (std::ranges::any_of(trace.processes(), is_file)) return row.module;
+    if (row.name != "main" || file.find(".so") != file.npos) continue;
+    main = row.module;
+    ++mains;
+  }
+  return mains == 1 ? main : "";
+}
+
+std::vector<report::TableRow> DiffRowsOf(const report::SampleTable& samples,
+                                         std::string_view main_module,
+                                         std::string_view shown_as) {
   std::vector<report::TableRow> rows;
   for (const report::SampleTableRow& sampled : samples.rows) {
     report::TableRow& row = rows.emplace_back();
     row.key = sampled.name;
-    row.overload_name = sampled.module.substr(sampled.module.rfind('/') + 1);
+    row.overload_name = !main_module.empty() && sampled.module == main_module
+                            ? shown_as
+                            : BaseName(sampled.module);
     row.count = sampled.sample_count;
     row.cpu_time_total_us = sampled.cpu_time_us;
     row.self_cpu_time_total_us = sampled.self_cpu_time_us;

@@ -4,7 +4,7 @@
 //                         ChosenSamples(trace, filter));
 //   report::FormatSampleTable(samples, options);          // as text
 //   SampleData(samples, options)                          // as CSV or JSON
-//   DiffRows(DiffRowsOf(before), DiffRowsOf(after), ...)  // two traces
+//   DiffRows(DiffRowsOf(before, MainModule(...)), ...)    // two traces
 //
 // A filter's threads, steps and window choose samples, its name chooses
 // functions. Its categories leave all samples out unless "cpu_sample" is among
@@ -14,6 +14,8 @@
 #ifndef KYMO_TOOLS_REPORT_COMMAND_SAMPLE_ROWS_H_
 #define KYMO_TOOLS_REPORT_COMMAND_SAMPLE_ROWS_H_
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -35,9 +37,17 @@ report::SampleTableOptions SampleOptions(const report::TableOptions& table);
 absl::StatusOr<DataTable> SampleData(const report::SampleTable& samples,
                                      const report::SampleTableOptions& options);
 
+// The path of the executable that was recorded; not of one that it started.
+// Empty: none of the samples is in it, or nobody knows.
+std::string MainModule(const model::Trace& trace,
+                       const report::SampleTable& samples);
+
 // Rows to compare with those of another trace. `overload_name` is the module's
-// base name: two builds of a program stand in different folders.
-std::vector<report::TableRow> DiffRowsOf(const report::SampleTable& samples);
+// base name: two builds of a program stand in different folders. Their files
+// may have different names as well, so that of `main_module` is `shown_as`.
+std::vector<report::TableRow> DiffRowsOf(const report::SampleTable& samples,
+                                         std::string_view main_module = {},
+                                         std::string_view shown_as = {});
 
 }  // namespace kymo::tools
 

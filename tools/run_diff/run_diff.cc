@@ -15,6 +15,8 @@ using analysis::ComparedRow;
 using analysis::RunRow;
 using analysis::RunVerdict;
 
+// Allocations outside of all ranges, in tables of averages.
+constexpr std::string_view kMemoryRow = "[memory]";
 constexpr double kLeastShare = 0.001;
 // A gate that fails for nothing is switched off: 5 of 100 were too many.
 constexpr double kAlpha = 0.02;
@@ -158,6 +160,7 @@ void AddRanges(std::span<const report::TableRow> rows, std::string_view metric,
   for (const report::TableRow& row : rows) {
     const std::string detail = DetailOf(row);
     amounts[{RunTable::kRanges, row.key, detail}] += MetricOf(row, metric);
+    if (row.key == kMemoryRow) continue;  // it counts allocations
     amounts[{RunTable::kCalls, row.key, detail}] +=
         static_cast<double>(row.count);
   }

@@ -121,6 +121,30 @@ TEST(RunDiffTest, WhatOccursNowAndThenIsNoChange) {
   EXPECT_EQ(diff.left_out.at(RunTable::kFunctions), 1u);
 }
 
+TEST(RunDiffTest, OneRunOfCountsIsTooFew) {
+  const std::vector<RunAmounts> base = {
+      {{{RunTable::kCalls, "mm"}, 3}, {{RunTable::kCalls, "add"}, 1}}};
+  std::vector<RunAmounts> head = base;
+  head[0][{RunTable::kCalls, "mm"}] = 4;
+  const RunDiff diff = DiffRuns(base, head);
+  const std::string text = RunDiffText(diff, RunFormat::kText);
+  EXPECT_THAT(text, testing::ContainsRegex("mm +too few runs +3 +4"));
+  EXPECT_THAT(text, HasSubstr("\n1 did not change\n"));
+  EXPECT_THAT(Exceeded(*ParseLimits("calls>0"), diff).status().message(),
+              HasSubstr("it takes 2 or more on each side"));
+}
+
+// Allocations outside of all ranges vary with the machine, and are no calls.
+TEST(RunDiffTest, MemoryIsNotCalled) {
+  std::vector<report::TableRow> rows(2);
+  rows[0].key = "[memory]";
+  rows[1].key = "mm";
+  RunAmounts amounts;
+  AddRanges(rows, "self_cpu_time_total", amounts);
+  EXPECT_FALSE(amounts.contains({RunTable::kCalls, "[memory]"}));
+  EXPECT_TRUE(amounts.contains({RunTable::kCalls, "mm"}));
+}
+
 TEST(RunDiffTest, CountsThatVaryAreShown) {
   std::vector<RunAmounts> base = Runs(1, 100);
   std::vector<RunAmounts> head = Runs(1, 100);

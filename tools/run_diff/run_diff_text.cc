@@ -33,6 +33,11 @@ std::string VerdictText(const RunDiffRow& row) {
   return analysis::VerdictName(verdict);
 }
 
+bool IsEqualInTooFewRuns(const RunDiffRow& row) {
+  return row.compared.verdict == RunVerdict::kTooFewRuns &&
+         row.base == row.head;
+}
+
 std::string NameText(const RunKey& key, const RunDiffLook& look) {
   constexpr std::string_view kDots = "...";
   std::string name = RunKeyText(key);
@@ -85,7 +90,8 @@ std::string TableText(const RunDiff& diff, RunTable table, bool is_markdown,
     rows += Row(Cells(whole->second, look), is_markdown);
   for (const RunDiffRow& row : diff.rows) {
     if (row.key.table != table) continue;
-    if (!IsTimeTable(table) && row.compared.verdict == RunVerdict::kNoChange) {
+    if (!IsTimeTable(table) && (row.compared.verdict == RunVerdict::kNoChange ||
+                                IsEqualInTooFewRuns(row))) {
       ++same;
       continue;
     }

@@ -16,7 +16,8 @@
 // switched off. The interval is a bootstrap's, of that row alone.
 //
 // Amounts that are the same in all runs of each side, such as allocations, need
-// no test: any difference is a change. So mark those rows `is_count`.
+// no test: any difference is a change. So mark those rows `is_count`. It takes
+// two runs a side to see that they agree.
 #ifndef KYMO_PROFILER_ANALYSIS_STATISTICS_COMPARE_RUNS_H_
 #define KYMO_PROFILER_ANALYSIS_STATISTICS_COMPARE_RUNS_H_
 
@@ -34,7 +35,8 @@ struct RunRow {
   bool is_count = false;  // not a time: the run's speed says nothing of it
 };
 
-// Whether it is a count whose runs agree on each side: it needs no test.
+// Whether it is a count whose runs, two or more, agree on each side: it needs
+// no test.
 bool IsExact(const RunRow& row);
 
 enum class RunVerdict : uint8_t {

@@ -106,11 +106,21 @@ TEST(CompareRunsTest, FewRowsAreComparedAsTheyAre) {
 
 TEST(CompareRunsTest, OneMoreOfACountIsAChange) {
   const std::vector<RunRow> rows = {
-      {.base = {1000}, .head = {1001}, .is_count = true},
-      {.base = {7}, .head = {7}, .is_count = true}};
+      {.base = {1000, 1000}, .head = {1001, 1001}, .is_count = true},
+      {.base = {7, 7}, .head = {7, 7}, .is_count = true}};
   const RunComparison compared = CompareRuns(rows);
   EXPECT_EQ(compared.rows[0].verdict, RunVerdict::kSlower);
   EXPECT_EQ(compared.rows[1].verdict, RunVerdict::kNoChange);
+}
+
+// Whether a count repeats is not seen in one run.
+TEST(CompareRunsTest, OneRunIsTooFewForCounts) {
+  const std::vector<RunRow> rows = {
+      {.base = {1000}, .head = {1001, 1001}, .is_count = true},
+      {.base = {7, 7}, .head = {8}, .is_count = true}};
+  for (const ComparedRow& row : CompareRuns(rows).rows) {
+    EXPECT_EQ(row.verdict, RunVerdict::kTooFewRuns);
+  }
 }
 
 TEST(CompareRunsTest, TinyChangesOfTimesDoNotCount) {
