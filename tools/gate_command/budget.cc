@@ -27,7 +27,10 @@ struct Token {
 class Reader {
  public:
   Reader(std::string_view text, const std::string& path)
-      : text_(text), path_(path) {}
+      : text_(text),
+        path_(path),
+        // Editors of Windows begin a file with a byte order mark.
+        at_(text.starts_with("\xEF\xBB\xBF") ? 3 : 0) {}
 
   absl::StatusOr<Budget> Read() {
     Budget budget;
@@ -175,12 +178,19 @@ class Reader {
     KYMO_ASSIGN_OR_RETURN(const Token value, Value(name));
     const std::string_view text = value.text;
     std::string plain, error;
-    const bool has_quotes = text.size() >= 2 && text.front() == text.back() &&
-                            (text.front() == '"' || text.front() == '\'');
-    if (!has_quotes || !absl::CUnescape(ToAbsl(text.substr(1, text.size() - 2)),
-                                        &plain, &error)) {
+    if (text.front() != '"' && text.front() != '\'') {
       return Wrong(value, absl::StrCat("'", ToAbsl(name.text),
-                                       "' takes a text in quotes ", error));
+                                       "' takes a text in quotes"));
+    }
+    if (text.size() < 2 || text.front() != text.back()) {
+      return Wrong(value, absl::StrCat("the text of '", ToAbsl(name.text),
+                                       "' has no closing quote in its row"));
+    }
+    if (!absl::CUnescape(ToAbsl(text.substr(1, text.size() - 2)), &plain,
+                         &error)) {
+      return Wrong(value, absl::StrCat("the text of '", ToAbsl(name.text),
+                                       "' has a wrong escape: ", error,
+                                       "; a backslash is written \\\\"));
     }
     return plain;
   }
@@ -208,7 +218,7 @@ class Reader {
   }
 
   absl::Status ReadField(const Token& field, BudgetLine& line) {
-    constexpr double kMost = 1e18;
+    constexpr double kMost = 1e30;
     const std::string_view name = field.text;
     const auto whole_field = [&] {
       return TextSpan{field.span.begin, last_.span.end};
@@ -274,7 +284,7 @@ class Reader {
 
   std::string_view text_;
   const std::string& path_;
-  size_t at_ = 0;
+  size_t at_;
   mutable size_t counted_ = 0;  // up to here, line breaks are counted
   mutable int row_ = 1;
   Token last_;  // the last value
@@ -335,6 +345,7 @@ std::string NumberText(double number) {
   if (number == std::floor(number) && std::abs(number) < 1e18) {
     return absl::StrCat(static_cast<int64_t>(number));
   }
+  if (number == std::floor(number)) return absl::StrFormat("%.17g", number);
   return absl::StrFormat("%.4g", number);
 }
 

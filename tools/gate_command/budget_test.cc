@@ -55,7 +55,8 @@ TEST(BudgetTest, ErrorsSayWhere) {
   EXPECT_THAT(ErrorOf("line { expect: 1 }"), HasSubstr("no 'what'"));
   EXPECT_THAT(ErrorOf("line { what: CALLS of: x expect: 1 }"),
               HasSubstr("1:24: 'of' takes a text in quotes"));
-  EXPECT_THAT(ErrorOf("line { what: CALLS of: \"x"), HasSubstr("quotes"));
+  EXPECT_THAT(ErrorOf("line { what: CALLS of: \"x"),
+              HasSubstr("closing quote"));
   EXPECT_THAT(ErrorOf("line { what: CPU_SHARE expect: 1 }"),
               HasSubstr("CPU_SHARE needs `of: \"NAME\"`"));
   EXPECT_EQ(ErrorOf("line { what: LEAKS expect: 1 }\n"
@@ -118,6 +119,26 @@ TEST(BudgetTest, LargeBudgetsAreReadAndWritten) {
 TEST(BudgetTest, WholeNumbersAreExact) {
   EXPECT_EQ(NumberText(123456789012345678), "123456789012345680");
   EXPECT_EQ(NumberText(0.123456), "0.1235");
+}
+
+TEST(BudgetTest, EveryNumberReadsBack) {
+  const std::string text = LineText(
+      {What::kFlops}, {.expect = 123456789012345678901234.0}, std::nullopt);
+  const auto budget = ReadBudget(text, "b");
+  ASSERT_TRUE(budget.ok()) << budget.status();
+  EXPECT_EQ(budget->lines[0].expect, 123456789012345678901234.0);
+}
+
+TEST(BudgetTest, TextsSayWhatIsWrong) {
+  const auto error = [](const std::string& of) {
+    const std::string text = "line { what: CALLS of: " + of + " expect: 1 }";
+    return std::string(ReadBudget(text, "b").status().message());
+  };
+  EXPECT_EQ(error("\"mm"),
+            "b:1:24: the text of 'of' has no closing quote in its row");
+  EXPECT_THAT(error("\"a\\q\""), HasSubstr("'of' has a wrong escape: "));
+  EXPECT_TRUE(
+      ReadBudget("\xEF\xBB\xBFline { what: CALLS expect: 1 }", "b").ok());
 }
 
 TEST(BudgetTest, NewLinesReadBack) {

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -136,6 +137,28 @@ class Gate {
     return folder;
   }
 
+  // What the lines need. Not each program bears to be traced.
+  static Measuring MeasuringFor(std::span<const BudgetLine> lines) {
+    Measuring measuring;
+    for (const BudgetLine& line : lines) {
+      const What what = line.measure.what;
+      measuring.counts_calls |= IsCounted(what);
+      measuring.has_leaks |= what == What::kLeaks || what == What::kLeakedBytes;
+    }
+    return measuring;
+  }
+
+  // A budget that has no line for this shard gets lines of everything.
+  Measuring MeasuringForUpdate(const Budget& budget) const {
+    const auto is_ours = [&](const BudgetLine& line) {
+      return line.shard == options_.shard;
+    };
+    if (std::ranges::none_of(budget.lines, is_ours)) {
+      return {.counts_calls = true, .has_leaks = true};
+    }
+    return MeasuringFor(budget.lines);
+  }
+
   // `runs`: of a program. Each recording is a run.
   absl::StatusOr<std::vector<Amounts>> Measure(Measuring measuring, int runs,
                                                bool counts_each) {
@@ -170,12 +193,7 @@ class Gate {
     }
     KYMO_ASSIGN_OR_RETURN(const Budget budget,
                           ReadBudget(*text, flags_.budget));
-    Measuring measuring;
-    for (const BudgetLine& line : budget.lines) {
-      const What what = line.measure.what;
-      measuring.counts_calls |= IsCounted(what);
-      measuring.has_leaks |= what == What::kLeaks || what == What::kLeakedBytes;
-    }
+    const Measuring measuring = MeasuringFor(budget.lines);
     // Times alone take several runs.
     KYMO_ASSIGN_OR_RETURN(
         const std::vector<Amounts> runs,
@@ -211,8 +229,8 @@ class Gate {
     KYMO_ASSIGN_OR_RETURN(const Budget budget, ReadBudget(old, flags_.budget));
     KYMO_RETURN_IF_ERROR(CheckFolderOf(flags_.budget));
     KYMO_ASSIGN_OR_RETURN(const std::vector<Amounts> runs,
-                          Measure({.counts_calls = true, .has_leaks = true},
-                                  kUpdateRuns, /*counts_each=*/true));
+                          Measure(MeasuringForUpdate(budget), kUpdateRuns,
+                                  /*counts_each=*/true));
     std::vector<std::string> notes;
     if (runs.size() == 1) {
       notes.emplace_back(
@@ -225,6 +243,9 @@ class Gate {
         updates.empty() ? LinesOf(old) + NewBudget(runs, options_, notes)
                         : UpdatedBudget(old, updates, budget);
     for (const std::string& note : notes) Say(note);
+    if (text.find_first_not_of(" \t\r\n") == text.npos) {
+      return absl::NotFoundError("nothing was measured that a budget can hold");
+    }
     KYMO_RETURN_IF_ERROR(WriteText(flags_.budget, text));
     Say(absl::StrCat(text == old ? "nothing changed in " : "wrote ",
                      flags_.budget));
@@ -297,6 +318,12 @@ int RunGate(const std::vector<std::string>& arguments) {
   if (!is_program) {
     const absl::Status files = CheckAreNoPrograms(words.others, flags.budget);
     if (!files.ok()) return Fail(files, kExitUsage);
+  }
+  if (flags.update && flags.filtered) {
+    return Fail(absl::InvalidArgumentError(
+                    "--filtered and --update exclude each other: a part of the "
+                    "program says nothing of the whole"),
+                kExitUsage);
   }
   Gate gate(flags, words.others, is_program);
   return Report(gate, flags, gate.Run());

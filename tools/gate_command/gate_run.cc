@@ -84,7 +84,9 @@ absl::Status AddCounts(const std::vector<std::string>& command,
        {"LD_PRELOAD",
         theirs == nullptr ? preloaded : absl::StrCat(preloaded, ":", theirs)}},
       run, streams));
-  KYMO_RETURN_IF_ERROR(CheckEnd(run.wait_status, command[0]));
+  KYMO_RETURN_IF_ERROR(
+      CheckEnd(run.wait_status,
+               command[0] + ", run without the recorder to count its calls,"));
   if (run.left_behind > 0) {
     Say(absl::StrCat(command[0], " left ", run.left_behind,
                      run.left_behind == 1 ? " process" : " processes",
@@ -182,8 +184,7 @@ absl::StatusOr<LoadedTrace> LoadWhole(const std::string& file,
 // A program whose heap was watched, and that allocated nothing.
 void SetHeapToNothing(const model::Trace& trace, Amounts& amounts) {
   const model::LossLedger& ledger = trace.ledger();
-  if (trace.processes().empty() ||
-      ledger.Get(Loss::kProcessesNotRecorded) > 0 ||
+  if (amounts.Find({What::kAllocations}) || !WasRecorded(trace) ||
       ledger.Get(Loss::kHeapsNotWatched) > 0) {
     return;
   }

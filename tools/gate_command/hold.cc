@@ -22,6 +22,11 @@ constexpr std::string_view kUse =
     "name the program instead of the recording: kymo gate --budget=FILE -- "
     "PROGRAM";
 
+constexpr char kNotRecorded[] =
+    "the recording has no range, and lacks processes; a program that is linked "
+    "statically, is set-uid, or is started with an empty environment cannot be "
+    "recorded";
+
 bool IsBlockingCall(const std::string& name) {
   return std::ranges::count(kBlockingCallNames, name) > 0;
 }
@@ -61,6 +66,13 @@ std::string Listed(std::vector<std::string> names, const std::string& wanted) {
   return text;
 }
 
+// Amounts that each run has if they can be known: 0 is one, too.
+bool IsOfRecorded(const Measure& measure) {
+  return measure.what == What::kLeaks || measure.what == What::kLeakedBytes ||
+         (measure.of.empty() &&
+          (measure.what == What::kCalls || measure.what == What::kCpuTimeUs));
+}
+
 std::string NoSuch(const Measure& measure, std::span<const Amounts> runs) {
   const bool are_counted = std::ranges::any_of(runs, [](const Amounts& run) {
     return run.Find({What::kBlockingCalls}).has_value();
@@ -79,6 +91,19 @@ std::string NoSuch(const Measure& measure, std::span<const Amounts> runs) {
     }
     return absl::StrCat("the program has no ", MeasureText(measure), "; ",
                         Listed(std::move(names), measure.of));
+  }
+  if (measure.what == What::kCalls || measure.what == What::kCpuTimeUs) {
+    return absl::StrCat("the program's ", ToAbsl(WhatName(measure.what)),
+                        " cannot be known: ", kNotRecorded);
+  }
+  const bool is_watched = std::ranges::any_of(runs, [](const Amounts& run) {
+    return run.Find({What::kAllocations}).has_value();
+  });
+  if (is_watched && IsOfRecorded(measure)) {
+    return absl::StrCat(ToAbsl(WhatName(measure.what)),
+                        " takes the stacks of allocations, which tell leaks "
+                        "from what the C++ library keeps: record with "
+                        "--profile_memory --memory_stacks");
   }
   return absl::StrCat(
       "the recording has no ", ToAbsl(WhatName(measure.what)),
@@ -102,7 +127,9 @@ MeasuredLine AmountsOf(const Measure& measure, std::span<const Amounts> runs) {
     measured.occurs_in += amount.has_value() ? 1 : 0;
     measured.amounts.push_back(amount.value_or(0));
   }
-  measured.is_known = measured.occurs_in > 0 || IsKnown(measure, runs);
+  measured.is_known = IsOfRecorded(measure)
+                          ? measured.occurs_in == runs.size()
+                          : measured.occurs_in > 0 || IsKnown(measure, runs);
   return measured;
 }
 
@@ -123,7 +150,9 @@ bool Blocks(const BudgetLine& line) {
   return !DependsOnMachine(line.measure.what) || line.repeats;
 }
 
+// Whole numbers are counts, and exact. Limits with a tolerance have roundings.
 bool IsEqualNumber(double a, double b) {
+  if (a == std::floor(a) && b == std::floor(b)) return a == b;
   return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
 }
 
@@ -352,8 +381,12 @@ std::string NewBudget(std::span<const Amounts> runs, const HoldOptions& options,
       continue;
     }
     const MeasuredLine measured = AmountsOf(measure, runs);
+    if (!measured.is_known) continue;
     text += LineText(measure, UpdateFor(measure, 0, measured, notes),
                      options.shard);
+  }
+  if (!AmountsOf({What::kCalls}, runs).is_known) {
+    notes.push_back(NoSuch({What::kCalls}, runs));
   }
   return text;
 }

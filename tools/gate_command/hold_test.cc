@@ -5,6 +5,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/test_memory.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo::tools {
 namespace {
@@ -14,6 +16,7 @@ using ::testing::HasSubstr;
 
 Amounts Program() {
   Amounts amounts;
+  amounts.Set({What::kCalls}, 128);
   amounts.Set({What::kCalls, "matmul"}, 128);
   amounts.Set({What::kAllocations}, 1000);
   amounts.Set({What::kPeakBytes}, 1 << 20);
@@ -225,9 +228,74 @@ TEST(HoldTest, WhatIsNotThereIsAnErrorThatListsWhatIs) {
             "matmul; did you mean matmul?");
   EXPECT_THAT(error("line { what: BLOCKING_CALLS of: \"reed\" expect: 1 }"),
               HasSubstr("did you mean read?"));
-  EXPECT_THAT(error("line { what: LEAKS expect: 1 }"),
+  EXPECT_THAT(error("line { what: TEMPORARY_ALLOCATIONS expect: 1 }"),
               HasSubstr("record it with --profile_memory"));
   EXPECT_THAT(error(""), HasSubstr("m.textproto has no line; to write it"));
+}
+
+Amounts AmountsOf(TestTrace&& t) {
+  Amounts amounts;
+  AddAmountsOf(std::move(t).Build(), amounts);
+  return amounts;
+}
+
+// 0 is less than any budget, and nobody counted.
+TEST(HoldTest, CallsOfWhatWasNotRecordedAreAnError) {
+  TestTrace other;
+  other.AddProcess(1, "sh");
+  other.data().ledger.Add(model::Loss::kProcessesNotRecorded, 1);
+  TestTrace idle;
+  idle.AddProcess(1, "idle");
+  const Amounts idle_amounts = AmountsOf(std::move(idle));
+  for (const Amounts& none :
+       {AmountsOf(TestTrace()), AmountsOf(std::move(other))}) {
+    for (const char* const text : {"line { what: CALLS expect: 500 }",
+                                   "line { what: CPU_TIME_US expect: 500 }"}) {
+      const Budget budget = Read(text);
+      std::vector<std::string> notes;
+      EXPECT_THAT(HoldBudget(budget, std::vector{none}, {}).status().message(),
+                  HasSubstr("cannot be known: the recording has no range"));
+      EXPECT_FALSE(
+          HoldBudget(budget, std::vector{idle_amounts, none}, {}).ok());
+      EXPECT_FALSE(UpdatesFor(budget, std::vector{none}, {}, notes).ok());
+      EXPECT_TRUE(HoldBudget(budget, std::vector{idle_amounts}, {}).ok());
+    }
+    std::vector<std::string> notes;
+    EXPECT_EQ(NewBudget(std::vector{none}, {}, notes), "");
+    EXPECT_THAT(notes, ElementsAre(HasSubstr("CALLS cannot be known")));
+  }
+}
+
+TEST(HoldTest, LeaksTakeStacks) {
+  const auto leak = [](bool has_stack) {
+    TestTrace t;
+    t.AddProcess(1, "app");
+    const model::TrackIndex main = t.AddThread(1, 1, "main");
+    const model::StackId stack =
+        has_stack ? t.Stack({"main", "f"}) : model::kEmptyStack;
+    TestMemory memory;
+    memory.Allocate({.track = main, .bytes = 64, .stack = stack}, 10);
+    std::move(memory).AddTo(t.data());
+    return std::vector{AmountsOf(std::move(t))};
+  };
+  const Budget budget = Read("line { what: LEAKS expect: 1 }");
+  EXPECT_TRUE(HoldBudget(budget, leak(true), {}).ok());
+  EXPECT_THAT(HoldBudget(budget, leak(false), {}).status().message(),
+              HasSubstr("LEAKS takes the stacks of allocations"));
+}
+
+TEST(HoldTest, LargeCountsAreExact) {
+  Amounts amounts;
+  amounts.Set({What::kAllocatedBytes}, 20000000001);
+  EXPECT_TRUE(
+      IsOver("line { what: ALLOCATED_BYTES expect: 20000000000 }", amounts));
+}
+
+TEST(HoldTest, TextsMoveNoCursor) {
+  const Budget budget =
+      Read("line { what: CALLS of: \"\\033[2J\" expect: 1 advisory: true }");
+  const auto lines = HoldBudget(budget, std::vector{Program()}, HoldOptions());
+  EXPECT_THAT(HeldText(*lines, budget), testing::Not(HasSubstr("\033")));
 }
 
 TEST(HoldTest, ShardsAndFilters) {

@@ -24,7 +24,8 @@ std::string HeldText(std::span<const HeldLine> lines, const Budget& budget) {
     const BudgetLine& line = budget.lines[held.line];
     absl::StrAppendFormat(&text, "%-8s  %s:%d  %s: %s\n", HeldName(held.held),
                           budget.path, line.row,
-                          VisibleText(MeasureText(line.measure)), held.why);
+                          VisibleText(MeasureText(line.measure)),
+                          VisibleText(held.why));
   }
   absl::StrAppendFormat(
       &text,

@@ -51,6 +51,8 @@ const Row& RowOf(What what) { return kRows[static_cast<size_t>(what)]; }
 
 void AddHeap(const model::Trace& trace, Amounts& amounts) {
   using analysis::MemoryDetail;
+  // Without stacks, nobody can tell leaks from what the C++ library keeps.
+  bool knows_leaks = true;
   for (const analysis::MemoryProfile& heap : analysis::ProfileMemory(trace)) {
     // Samples are estimates, and no two runs have the same.
     if (heap.pool.source != model::MemorySource::kHeap ||
@@ -72,13 +74,19 @@ void AddHeap(const model::Trace& trace, Amounts& amounts) {
     add(What::kTemporaryAllocations, heap.temporary.count);
     int64_t blocks = 0;
     int64_t bytes = 0;
+    bool has_stacks = heap.leaks.empty();
     for (const analysis::StackMemory& leak : heap.leaks) {
       blocks += leak.count;
       bytes += leak.bytes;
+      has_stacks |= leak.id != model::kEmptyStack;
     }
+    knows_leaks &= has_stacks;
     add(What::kLeaks, blocks);
     add(What::kLeakedBytes, bytes);
   }
+  if (knows_leaks) return;
+  amounts.Remove({What::kLeaks});
+  amounts.Remove({What::kLeakedBytes});
 }
 
 // Allocations by the innermost range that was open. Nothing if some have no
@@ -170,6 +178,11 @@ std::vector<std::string> Amounts::PartsOf(What what) const {
   return parts;
 }
 
+bool WasRecorded(const model::Trace& trace) {
+  return !trace.processes().empty() &&
+         trace.ledger().Get(model::Loss::kProcessesNotRecorded) == 0;
+}
+
 void AddAmountsOf(const model::Trace& trace, Amounts& amounts) {
   const FlopsEstimate flops = EstimateFlops(trace, FlopsRegistry::Process());
   analysis::KeyAveragesOptions options;
@@ -177,7 +190,10 @@ void AddAmountsOf(const model::Trace& trace, Amounts& amounts) {
   options.flops = flops.flops;
   const bool has_flops = HasFlops(flops);
   double self_us = 0;
-  amounts.Add({What::kCalls}, 0);
+  if (WasRecorded(trace)) {
+    amounts.Add({What::kCalls}, 0);
+    amounts.Add({What::kCpuTimeUs}, 0);
+  }
   for (const analysis::KeyAverage& row : KeyAverages(trace, options)) {
     // What has no name counts in the whole alone.
     const auto add = [&](What what, double amount) {
@@ -193,9 +209,9 @@ void AddAmountsOf(const model::Trace& trace, Amounts& amounts) {
     const double us =
         static_cast<double>(row.self_cpu_time_total_ns) / kNsPerUs;
     add(What::kCpuTimeUs, us);
+    amounts.Add({What::kCpuTimeUs}, us);
     self_us += us;
   }
-  amounts.Add({What::kCpuTimeUs}, self_us);
   for (const std::string& part : amounts.PartsOf(What::kCpuTimeUs)) {
     if (self_us <= 0) break;
     amounts.Set({What::kCpuShare, part},

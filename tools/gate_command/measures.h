@@ -88,6 +88,7 @@ class Amounts {
  public:
   void Set(const Measure& measure, double amount) { all_[measure] = amount; }
   void Add(const Measure& measure, double amount) { all_[measure] += amount; }
+  void Remove(const Measure& measure) { all_.erase(measure); }
   std::optional<double> Find(const Measure& measure) const;
   const std::map<Measure, double>& all() const { return all_; }
 
@@ -98,8 +99,12 @@ class Amounts {
   std::map<Measure, double> all_;
 };
 
+// Whether all processes were recorded, so that what is not there did not
+// happen.
+bool WasRecorded(const model::Trace& trace);
+
 // The amounts of a recording. Those of the heap are there if the trace watched
-// it, and FLOPS if it kept inputs.
+// it, leaks if it has stacks, and FLOPS if it kept inputs.
 void AddAmountsOf(const model::Trace& trace, Amounts& amounts);
 
 }  // namespace kymo::tools
