@@ -100,6 +100,7 @@ class PerfSession final : public ActivitySession {
   // The records of events_ that count. Events that follow others overlap them.
   uint64_t from_ns_ = 0;
   uint64_t until_ns_ = kNever;
+  pid_t pid_ = 0;
   DurationNs children_cpu_before_ns_ = 0;
   // Of events_: all samples, the target's, and lost records as far as told.
   uint64_t all_samples_ = 0;
@@ -123,6 +124,7 @@ absl::Status PerfSession::Start(pid_t pid) {
   events_ = *std::move(events);
   sampled_->all = true;
   pids_.Add(static_cast<uint32_t>(pid));
+  pid_ = pid;
   children_cpu_before_ns_ = ChildrenCpuNs();
   start_ns_ = ToEpoch(static_cast<uint64_t>(MonotonicNs()));
   store_.processes().Process(pid).start_ns = start_ns_;
@@ -366,7 +368,7 @@ DurationNs PerfSession::CpuNs() const {
     // Events do not know of a thread that has none.
     return std::max(target_cpu_ns_, running_->cpu_ns());
   }
-  const DurationNs waited_ns = ChildrenCpuNs() - children_cpu_before_ns_;
+  const DurationNs waited_ns = ChildrenCpuNs(pid_) - children_cpu_before_ns_;
   if (waited_ns <= 0) return target_cpu_ns_;
   return of_all_processes_ ? waited_ns : std::min(target_cpu_ns_, waited_ns);
 }

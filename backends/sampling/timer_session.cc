@@ -52,6 +52,7 @@ class TimerSession final : public ActivitySession {
   const uint32_t cell_bytes_;
   SampleStore store_;
   std::unique_ptr<SampleRingReader> reader_;
+  pid_t pid_ = 0;
   DurationNs children_cpu_before_ns_ = 0;
   std::vector<uint64_t> callchain_;
 };
@@ -67,6 +68,7 @@ absl::Status TimerSession::Prepare(TargetSetup* setup) {
 }
 
 absl::Status TimerSession::Start(pid_t pid) {
+  pid_ = pid;
   children_cpu_before_ns_ = ChildrenCpuNs();
   store_.processes().Process(pid).start_ns = MonotonicNs() + EpochOffsetNs();
   return absl::OkStatus();
@@ -122,9 +124,9 @@ absl::Status TimerSession::Stop() {
   store_.AddLoss(model::Loss::kRecordsCorrupt, reader_->unsound_cells());
   const auto lost_ns = static_cast<DurationNs>(lost) * settings_.period_ns;
   store_.AddLoss(model::Loss::kSamplesNotDelivered,
-                 UndeliveredSamples(ChildrenCpuNs() - children_cpu_before_ns_,
-                                    store_.total_weight_ns() + lost_ns,
-                                    settings_.period_ns));
+                 UndeliveredSamples(
+                     ChildrenCpuNs(pid_) - children_cpu_before_ns_,
+                     store_.total_weight_ns() + lost_ns, settings_.period_ns));
   reader_ = nullptr;
   return absl::OkStatus();
 }

@@ -27,6 +27,11 @@ TEST(ChildrenCpuTest, IsUserAndSystemTimeOfWhomOneWaitedFor) {
     Burn();
     _exit(0);
   }
+  siginfo_t info = {};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT),
+            0);
+  EXPECT_EQ(ChildrenCpuNs(), 0);
+  const int64_t before_wait_ns = ChildrenCpuNs(child);
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_EQ(status, 0);
@@ -37,6 +42,8 @@ TEST(ChildrenCpuTest, IsUserAndSystemTimeOfWhomOneWaitedFor) {
       usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
   EXPECT_GE(expected_us, 60'000);
   EXPECT_EQ(ChildrenCpuNs(), expected_us * 1'000);
+  EXPECT_EQ(ChildrenCpuNs(child), expected_us * 1'000);
+  EXPECT_EQ(before_wait_ns, expected_us * 1'000);
 }
 
 }  // namespace
