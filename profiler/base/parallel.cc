@@ -4,6 +4,8 @@
 #include "profiler/base/parallel_sort.h"
 
 #ifndef KYMO_PARALLEL_SERIAL_
+#include <sys/mman.h>
+
 #include <new>
 
 #include <tbb/global_control.h>
@@ -16,9 +18,13 @@ namespace kymo {
 #ifndef KYMO_PARALLEL_SERIAL_
 void parallel_internal::PrepareTbb() {
   static const bool is_prepared = [] {
-    // More than the first call takes.
+    // More than the first call takes. Not from the heap, whose amounts tell
+    // what the program itself takes.
     constexpr size_t kEnough = size_t{4} << 20;
-    ::operator delete(::operator new(kEnough));
+    void* const room = mmap(nullptr, kEnough, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) throw std::bad_alloc();
+    munmap(room, kEnough);
     tbb::task_arena arena(1, 1);
     arena.initialize();
     return true;
@@ -43,6 +49,7 @@ void parallel_internal::ForEachRange(size_t ranges,
 
 void parallel_internal::RunIsolated(void (*run)(void* body), void* body) {
 #ifndef KYMO_PARALLEL_SERIAL_
+  PrepareTbb();
   tbb::this_task_arena::isolate([=] { run(body); });
 #else
   run(body);
