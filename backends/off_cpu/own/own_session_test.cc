@@ -24,6 +24,7 @@
 #include "backends/off_cpu/off_cpu_backend.h"
 #include "backends/sampling/perf_events.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/parallel.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/model/trace_shard.h"
 #include "tests/support/test_threads.h"
@@ -34,6 +35,11 @@ namespace {
 using model::ThreadTimes;
 using model::Wait;
 using model::WaitKind;
+
+// Otherwise a recording has oneTBB's threads, with which an earlier one gave
+// names to stacks. They are the program's, too. Where a limit ends, they begin.
+[[maybe_unused]] const ParallelismLimit* const one_thread =
+    new ParallelismLimit(1);
 
 void SleepMs(int ms) {
   std::this_thread::sleep_for(std::chrono::milliseconds(ms));
