@@ -76,6 +76,8 @@ class OffCpuSession final : public ActivitySession {
   void BeginThread(uint32_t pid, uint32_t tid, uint64_t time_ns);
   void Handle(RecordBytes bytes, size_t ring);
   bool HandleKnown(RecordBytes bytes, uint32_t type, size_t ring);
+  // Whether its main thread has, and nobody has waited for it yet.
+  static bool HasEnded(int64_t pid);
   bool HandleTask(RecordBytes bytes, uint32_t type, size_t ring);
   bool IsNew(uint32_t tid, size_t ring, RepeatedRecords::Kind kind) {
     return !may_repeat_ || !repeated_.IsRepeated(tid, ring, kind);
@@ -323,6 +325,11 @@ bool OffCpuSession::HandleKnown(RecordBytes bytes, uint32_t type, size_t ring) {
   }
 }
 
+bool OffCpuSession::HasEnded(int64_t pid) {
+  const auto status = ReadThreadStatus(pid, pid);
+  return status && status->has_ended;
+}
+
 bool OffCpuSession::HandleTask(RecordBytes bytes, uint32_t type, size_t ring) {
   const auto task = sampling::DecodeTask(bytes);
   if (!task) return false;
@@ -332,8 +339,9 @@ bool OffCpuSession::HandleTask(RecordBytes bytes, uint32_t type, size_t ring) {
     if (processes_.OnExit(task->pid, task->tid, ToEpoch(task->time_ns))) {
       pids_.OnExit(task->pid);
     }
-    // Of a main thread, the counts stay until somebody has waited for it.
-    if (task->tid == task->pid) {
+    // Of a main thread, the counts stay until somebody has waited for it. If
+    // another thread became a program, they are that one's from then on.
+    if (task->tid == task->pid && HasEnded(task->pid)) {
       ReadSchedStatOf({task->pid, task->tid}, NowNs());
       ReadCountsOf({task->pid, task->tid});
     }
