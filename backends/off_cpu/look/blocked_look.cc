@@ -1,6 +1,7 @@
 #include "backends/off_cpu/look/blocked_look.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
