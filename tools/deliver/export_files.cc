@@ -90,7 +90,12 @@ absl::Status ForEachExporter(const ExportRequest& request,
       job.options.notes = &job.notes;
       job.status = run(*job.exporter, job.options);
     });
-    for (const Job* const job : first) {
+    for (Job* const job : first) {
+      // By now others have given back what they took of the disk and of memory.
+      if (absl::IsResourceExhausted(job->status)) {
+        job->notes = {};
+        job->status = run(*job->exporter, job->options);
+      }
       notes.notices.insert(notes.notices.end(), job->notes.notices.begin(),
                            job->notes.notices.end());
       AddLedger(job->notes.ledger, notes.ledger);

@@ -196,6 +196,34 @@ TEST_F(ExportFilesTest, RangesThatTwoFilesFoldCountOnce) {
   EXPECT_EQ(besides, 1);
 }
 
+TEST_F(ExportFilesTest, WhatHadNoRoomBesideOthersIsWrittenAfterThem) {
+  class NoRoomAtFirst : public TraceExporter {
+   public:
+    NoRoomAtFirst() {
+      info_.name = "late";
+      info_.takes_max_bytes = true;
+    }
+    const PluginInfo& info() const noexcept override { return info_; }
+    absl::StatusOr<std::vector<std::string>> Export(
+        const model::Trace&, const ExportOptions& options,
+        OutputDirectory&) const override {
+      options.notes->notices.push_back(std::to_string(++runs_));
+      if (runs_ == 1) return absl::ResourceExhaustedError("no room");
+      return std::vector<std::string>{};
+    }
+
+   private:
+    mutable int runs_ = 0;
+    PluginInfo info_;
+  };
+  ASSERT_TRUE(exporters_.Register(std::make_unique<NoRoomAtFirst>()).ok());
+  EXPECT_TRUE(
+      ExportFiles({.exporters = {"late"}, .after_error = AfterError::kGoOn},
+                  TestTrace().Build(), exporters_, out_, notes_)
+          .ok());
+  EXPECT_THAT(notes_.notices, ElementsAre("2"));
+}
+
 TEST_F(ExportFilesTest, FilesThatCannotBeSplitAreSaid) {
   class LargeFile : public TraceExporter {
    public:

@@ -224,6 +224,7 @@ absl::Status WriteFiles(const model::Trace& trace,
                         ProgressLine& progress, ExportNotes& notes,
                         const WholeSums& sums) {
   std::string text;
+  absl::Status status_of_tables;
   const ExportRequest request = {
       .exporters = ExportersOf(command),
       .gzip = command.gzip,
@@ -233,14 +234,22 @@ absl::Status WriteFiles(const model::Trace& trace,
       .after_error = AfterError::kGoOn,
       .sums = sums.recording,
       .job = sums.job,
-      .beside = [&] { text = tables(); },
+      .beside =
+          [&] {
+            text = tables();
+            status_of_tables = WriteTables(text, out);
+          },
       .progress =
           [&](const std::string& exporter, double done) {
             progress.Show("writing " + exporter, done);
           }};
   absl::Status status = ExportFiles(request, trace, exporters, out, notes);
-  text += report::LedgerText(notes.ledger);
-  status.Update(WriteTables(text, out));
+  const std::string of_files = report::LedgerText(notes.ledger);
+  // Beside others, there may have been no room.
+  if (!of_files.empty() || !status_of_tables.ok()) {
+    status_of_tables = WriteTables(text + of_files, out);
+  }
+  status.Update(status_of_tables);
   return status;
 }
 
