@@ -16,16 +16,12 @@
 #include <cstdint>
 #include <string_view>
 
+#include "profiler/record/first.h"
 #include "profiler/record/range.h"
 
 namespace kymo::record {
 
 constexpr size_t RoundUp8(size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
-
-// substr, without its exception: the runtime links no C++ library.
-constexpr std::string_view First(std::string_view text, size_t n) noexcept {
-  return {text.data(), text.size() < n ? text.size() : n};
-}
 
 // The index of a slot in its chunk; chunks are aligned to their size.
 inline uint32_t SlotIndex(const Slot* slot) noexcept {

@@ -13,15 +13,10 @@
 #include <string_view>
 
 #include "profiler/base/descriptor.h"
+#include "profiler/record/first.h"
 
 namespace kymo {
 namespace {
-
-// The first characters. string_view::substr can throw, which needs the C++
-// library.
-std::string_view FirstOf(std::string_view text, size_t count) noexcept {
-  return {text.data(), count < text.size() ? count : text.size()};
-}
 
 // By syscall(), so that the runtime's hook of pread does not take it for the
 // program's. Negative if nothing can be read.
@@ -112,7 +107,7 @@ bool IsFoundRunByMusl(const char* file) noexcept {
   const size_t length = strlen(file);
   while (true) {
     const size_t end = folders.find(':');
-    const std::string_view folder = FirstOf(folders, end);
+    const std::string_view folder = record::First(folders, end);
     char path[PATH_MAX];
     if (folder.size() + length + 2 <= sizeof(path)) {
       memcpy(path, folder.data(), folder.size());

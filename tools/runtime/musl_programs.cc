@@ -4,23 +4,20 @@
 
 #include <string_view>
 
+#include "profiler/record/first.h"
+
 namespace kymo {
 namespace {
 
 constexpr std::string_view kPreload = "LD_PRELOAD=";
 constexpr std::string_view kName = "libkymo_";
 
-// string_view::substr can throw, which needs the C++ library.
-std::string_view FirstOf(std::string_view text, size_t count) noexcept {
-  return {text.data(), count < text.size() ? count : text.size()};
-}
-
 // Calls word(text) for each library that a value of LD_PRELOAD names.
 template <typename Word>
 void ForEachLibrary(std::string_view value, Word word) noexcept {
   while (!value.empty()) {
     const size_t end = value.find_first_of(": ");
-    const std::string_view library = FirstOf(value, end);
+    const std::string_view library = record::First(value, end);
     if (!library.empty()) word(library);
     if (end == std::string_view::npos) return;
     value.remove_prefix(end + 1);
