@@ -85,6 +85,9 @@ struct DoorAddress {
   }
 };
 
+// The names of doors begin with it, and with the process's number behind it.
+inline constexpr char kDoorPrefix[] = "kymo-door/";
+
 // `pid` is the number that the program itself sees.
 inline DoorAddress AddressOfDoor(int pid, int index) noexcept {
   DoorAddress address;
@@ -92,7 +95,7 @@ inline DoorAddress AddressOfDoor(int pid, int index) noexcept {
   // A NUL at the front: the abstract name space.
   const int text =
       snprintf(address.name.sun_path + 1, sizeof(address.name.sun_path) - 1,
-               "kymo-door/%d/%d", pid, index);
+               "%s%d/%d", kDoorPrefix, pid, index);
   address.size =
       static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text);
   return address;

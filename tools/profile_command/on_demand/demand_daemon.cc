@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -30,15 +29,6 @@ using State = DemandedProgram::State;
 constexpr int64_t kLongestStepsNs = 4200 * kNsPerSecond;
 constexpr int kMostAtOnce = 256;  // datagrams, before other work goes on
 constexpr size_t kMostPrograms = 4096;
-
-// The number in "kymo-on-demand-1234-abcdef"; 0: none.
-pid_t PidInName(std::string_view name) {
-  name.remove_prefix(
-      std::min(name.size(), std::string_view(on_demand::kKymoPrefix).size()));
-  pid_t pid = 0;
-  std::from_chars(name.data(), name.data() + name.size(), pid);
-  return pid;
-}
 
 std::string NameOfProcess(pid_t pid) {
   const auto process = processes::ReadProcess(pid);
@@ -117,7 +107,7 @@ void DemandDaemon::Begin() {
        {on_demand::kKinetoPrefix, on_demand::kKymoPrefix}) {
     for (const std::string& name :
          on_demand::NamesWith(prefix, options_.socket_folder)) {
-      const pid_t pid = PidInName(name);
+      const pid_t pid = PidBehind(on_demand::kKymoPrefix, name);
       // PyTorch's say who they are when they ask.
       if (pid != 0 &&
           !MayTell(pid, processes::UserOf(pid).value_or(geteuid()))) {

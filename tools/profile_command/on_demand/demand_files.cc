@@ -3,38 +3,34 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "profiler/base/owned_descriptor.h"
 #include "profiler/on_demand/config.h"
 #include "profiler/on_demand/endpoint.h"
 #include "profiler/processes/process_list.h"
+#include "profiler/record/host/door_protocol.h"
 
 namespace kymo::tools {
 namespace {
 
-constexpr char kDoorPrefix[] = "kymo-door/";
-
 // The numbers in the names of abstract sockets.
-std::vector<pid_t> PidsIn(const char* prefix, char end) {
+std::vector<pid_t> PidsBehind(const char* prefix) {
   std::vector<pid_t> pids;
   for (const std::string& name : on_demand::NamesWith(prefix, "")) {
-    const std::vector<std::string> parts =
-        absl::StrSplit(name.substr(strlen(prefix)), end);
-    pid_t pid = 0;
-    if (absl::SimpleAtoi(parts[0], &pid)) pids.push_back(pid);
+    const pid_t pid = PidBehind(prefix, name);
+    if (pid != 0) pids.push_back(pid);
   }
   return pids;
 }
@@ -96,9 +92,17 @@ std::string TraceNameOf(const std::string& program) {
   return absl::StrCat(name, ".json");
 }
 
+pid_t PidBehind(std::string_view prefix, std::string_view name) {
+  pid_t pid = 0;
+  if (!name.starts_with(prefix)) return pid;
+  name.remove_prefix(prefix.size());
+  std::from_chars(name.data(), name.data() + name.size(), pid);
+  return pid;
+}
+
 std::vector<pid_t> ProcessesWithDoorAlone(const std::vector<pid_t>& only) {
-  const std::vector<pid_t> registered = PidsIn(on_demand::kKymoPrefix, '-');
-  std::vector<pid_t> pids = PidsIn(kDoorPrefix, '/');
+  const std::vector<pid_t> registered = PidsBehind(on_demand::kKymoPrefix);
+  std::vector<pid_t> pids = PidsBehind(record::kDoorPrefix);
   std::erase_if(pids, [&](pid_t pid) {
     const auto user = processes::UserOf(pid);
     return !user || (geteuid() != 0 && *user != geteuid()) ||

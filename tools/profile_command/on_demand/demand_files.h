@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -31,6 +32,9 @@ absl::Status CopyTrace(const std::string& from, uid_t user,
 
 // "train-1234.json" of "train (1234)".
 std::string TraceNameOf(const std::string& program);
+
+// The number behind `prefix` in a socket's name ("kymo-door/1234/0"); 0: none.
+pid_t PidBehind(std::string_view prefix, std::string_view name);
 
 // The processes of this user (root: of any) that have an open door and have not
 // registered; of `only`, if that is not empty.
