@@ -53,9 +53,9 @@ void Begin(record::OpenRange& range, const char* text,
   const bool has_id = name.id != record::kNameInPayload;
   constexpr uint32_t kMore = record::kGateStacks | record::kGateNode;
   if (has_id && (record::GateBits() & kMore) == 0) [[likely]] {
-    record::Slot* const slot = record::Take(1);
-    if (slot != nullptr) [[likely]] {
-      record::OpenSlot(range, slot, name.id, RecordScope::kFunction, 0);
+    const record::TakenSlots taken = record::TakeWithTicket(1);
+    if (taken.head != nullptr) [[likely]] {
+      record::OpenSlot(range, taken, name.id, RecordScope::kFunction, 0);
     }
     return;
   }

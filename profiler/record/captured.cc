@@ -20,10 +20,11 @@ constexpr int kIndexBits = 11;
 constexpr int kChunkBits = 20;
 static_assert(kSlotsPerChunk == 1u << kIndexBits);
 
-uint64_t PackId(uint64_t ticket, uint32_t chunk, uint32_t index) noexcept {
-  if (chunk >= 1u << kChunkBits) return 0;
-  return ticket << (kIndexBits + kChunkBits) | uint64_t{chunk} << kIndexBits |
-         index;
+// REQUIRES: this process has an arena, and the slot lies in it.
+uint64_t PackId(uint64_t ticket, const Slot* slot) noexcept {
+  const uint64_t place = slot - Host().arena()->slots(0);
+  if (place >> (kIndexBits + kChunkBits) != 0) return 0;
+  return ticket << (kIndexBits + kChunkBits) | place;
 }
 
 // Null if it cannot be a range's id.
@@ -85,7 +86,7 @@ void AddArgsTo(uint64_t ticket, uint32_t index, const CapturedArg* args,
 
 }  // namespace
 
-Slot* TakeCaptured(const Captured& what) noexcept {
+TakenSlots TakeCaptured(const Captured& what) noexcept {
   const bool text_goes_along = what.name.id == kNameInPayload;
   const std::string_view text = First(what.name.text, kMaxTextBytes);
   size_t bytes = 0;
@@ -98,8 +99,9 @@ Slot* TakeCaptured(const Captured& what) noexcept {
   const size_t count =
       ArgsThatFit(what.args, what.arg_count, kMaxRecordBytes, &bytes);
   const uint32_t extra_slots = PayloadSlots(bytes);
-  Slot* const slot = Take(1 + extra_slots);
-  if (slot == nullptr) return nullptr;
+  const TakenSlots taken = TakeWithTicket(1 + extra_slots);
+  Slot* const slot = taken.head;
+  if (slot == nullptr) return {};
   PayloadWriter writer(slot + 1);
   if (text_goes_along) writer.Text(PayloadKind::kName, kNameLost, text);
   if (has_node) {
@@ -110,7 +112,7 @@ Slot* TakeCaptured(const Captured& what) noexcept {
   slot->name = what.name.id;
   slot->extra_slots = extra_slots;
   slot->flags = what.flags();
-  return slot;
+  return taken;
 }
 
 uint64_t TicksNow() noexcept {
@@ -119,14 +121,14 @@ uint64_t TicksNow() noexcept {
 }
 
 uint64_t BeginCapturedAsync(const Captured& what, uint64_t ticks) noexcept {
-  Slot* const slot = TakeCaptured(what);
+  const TakenSlots taken = TakeCaptured(what);
+  Slot* const slot = taken.head;
   if (slot == nullptr) return 0;
-  const ThreadStream* const stream = thread_stream;
   slot->flags |= kSlotAsync;
   slot->kind_scope_depth =
       PackKind(SlotKind::kRange, static_cast<uint8_t>(kCapturedScope),
-               stream->depth & kMaxDepth);
-  const uint64_t id = PackId(stream->ticket, stream->chunk, SlotIndex(slot));
+               thread_stream->depth & kMaxDepth);
+  const uint64_t id = PackId(taken.ticket, slot);
   PublishAt(slot, ticks != 0 ? ticks : TicksNow());
   return id;
 }
@@ -172,7 +174,7 @@ uint64_t EndCaptured(OpenRange& range, const CapturedArg* args,
 }
 
 void RecordCapturedInstant(const Captured& what) noexcept {
-  Slot* const slot = TakeCaptured(what);
+  Slot* const slot = TakeCaptured(what).head;
   if (slot == nullptr) return;
   slot->kind_scope_depth =
       PackKind(SlotKind::kInstant, 0, thread_stream->depth & kMaxDepth);

@@ -65,22 +65,22 @@ inline uint32_t LiteralId(Literal name) noexcept {
 }
 
 // Takes slots and writes all but the head's kind and times. Out of line.
-Slot* TakeCaptured(const Captured& what) noexcept;
+TakenSlots TakeCaptured(const Captured& what) noexcept;
 
 // REQUIRES, here and below: IsAnythingOn() was true.
 inline void BeginCaptured(OpenRange& range, const Captured& what) noexcept {
   if (what.arg_count == 0 && what.name.id != kNameInPayload &&
       (GateBits() & kGateNode) == 0) [[likely]] {
-    Slot* const slot = Take(1);
-    if (slot == nullptr) [[unlikely]]
+    const TakenSlots taken = TakeWithTicket(1);
+    if (taken.head == nullptr) [[unlikely]]
       return;
-    slot->flags = what.flags();
-    OpenSlot(range, slot, what.name.id, what.scope, 0);
+    taken.head->flags = what.flags();
+    OpenSlot(range, taken, what.name.id, what.scope, 0);
     return;
   }
-  Slot* const slot = TakeCaptured(what);
-  if (slot == nullptr) return;
-  OpenSlot(range, slot, slot->name, what.scope, slot->extra_slots);
+  const TakenSlots taken = TakeCaptured(what);
+  if (taken.head == nullptr) return;
+  OpenSlot(range, taken, taken.head->name, what.scope, taken.head->extra_slots);
 }
 
 // Begins a range that any thread may end by its id. It has no parent and no

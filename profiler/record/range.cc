@@ -65,16 +65,18 @@ KYMO_INLINE uint32_t WriteNameAndArgs(PayloadWriter& writer, Literal name,
 
 // Head slot, name and arguments; all but the head is written.
 // REQUIRES: `bytes` is PayloadBytes of the same, and at most kMaxRecordBytes.
-KYMO_INLINE Slot* TakeWithPayload(Literal name, std::string_view dynamic_name,
-                                  const Arg* args, size_t arg_count,
-                                  size_t bytes) noexcept {
+KYMO_INLINE TakenSlots TakeWithPayload(Literal name,
+                                       std::string_view dynamic_name,
+                                       const Arg* args, size_t arg_count,
+                                       size_t bytes) noexcept {
   const uint32_t extra_slots = PayloadSlots(bytes);
-  Slot* const slot = Take(1 + extra_slots);
-  if (slot == nullptr) return nullptr;
+  const TakenSlots taken = TakeWithTicket(1 + extra_slots);
+  Slot* const slot = taken.head;
+  if (slot == nullptr) return {};
   PayloadWriter writer(slot + 1);
   slot->name = WriteNameAndArgs(writer, name, dynamic_name, args, arg_count);
   slot->extra_slots = extra_slots;
-  return slot;
+  return taken;
 }
 
 // Begins a range whose payload does not fit into one record. The record has the
@@ -85,10 +87,10 @@ __attribute__((noinline)) void BeginLongRange(OpenRange& range, Literal name,
                                               const Arg* args,
                                               size_t arg_count) noexcept {
   const std::string_view piece = First(dynamic_name, kMaxPieceBytes);
-  Slot* const slot = TakeWithPayload(name, piece, nullptr, 0,
-                                     PayloadBytes(name, piece, nullptr, 0));
-  if (slot == nullptr) return;
-  OpenSlot(range, slot, slot->name, scope, slot->extra_slots);
+  const TakenSlots taken = TakeWithPayload(
+      name, piece, nullptr, 0, PayloadBytes(name, piece, nullptr, 0));
+  if (taken.head == nullptr) return;
+  OpenSlot(range, taken, taken.head->name, scope, taken.head->extra_slots);
   AddTextPieces(range, PayloadKind::kName, Behind(dynamic_name, piece.size()));
   AddArgs(range, args, arg_count);
 }
@@ -147,6 +149,16 @@ Slot* TakeSlotsSlow(uint32_t count) noexcept {
   return host.take_slots(&thread_stream, count);
 }
 
+TakenSlots TakeWithTicketSlow(uint32_t count) noexcept {
+  Slot* const slot = TakeSlotsSlow(count);
+  if (slot == nullptr) return {};
+  const uint64_t ticket = thread_stream->ticket;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  // If a signal handler filled this chunk since, nobody here knows its ticket.
+  return IsInChunk(thread_stream, slot) ? TakenSlots{slot, ticket}
+                                        : TakenSlots{};
+}
+
 uint32_t InternSlow(ThreadStream* stream, Literal name) noexcept {
   const uint32_t id = Host().intern(name.text, name.size);
   NameCacheEntry& entry = stream->names[NameCacheIndex(name.text)];
@@ -183,10 +195,10 @@ void BeginRangeWithPayload(OpenRange& range, Literal name,
     BeginLongRange(range, name, dynamic_name, scope, args, arg_count);
     return;
   }
-  Slot* const slot =
+  const TakenSlots taken =
       TakeWithPayload(name, dynamic_name, args, arg_count, bytes);
-  if (slot == nullptr) return;
-  OpenSlot(range, slot, slot->name, scope, slot->extra_slots);
+  if (taken.head == nullptr) return;
+  OpenSlot(range, taken, taken.head->name, scope, taken.head->extra_slots);
 }
 
 namespace {
@@ -206,14 +218,15 @@ KYMO_INLINE void BeginWithItems(OpenRange& range, Literal name,
     return;
   }
   const uint32_t extra_slots = PayloadSlots(bytes + detail_bytes);
-  Slot* const slot = Take(1 + extra_slots);
+  const TakenSlots taken = TakeWithTicket(1 + extra_slots);
+  Slot* const slot = taken.head;
   if (slot == nullptr) return;
   PayloadWriter writer(slot + 1);
   const uint32_t id = WriteNameAndArgs(writer, name, dynamic_name, details.args,
                                        details.arg_count);
   items.Write(writer);
   slot->flags = details.flags;
-  OpenSlot(range, slot, id, scope, extra_slots);
+  OpenSlot(range, taken, id, scope, extra_slots);
 }
 
 // A function of its own, so that ranges without a stack do not reserve room for
@@ -278,7 +291,7 @@ void RecordInstant(Literal name, std::string_view dynamic_name, const Arg* args,
     bytes = PayloadBytes(name, dynamic_name, nullptr, 0);
   }
   Slot* const slot =
-      TakeWithPayload(name, dynamic_name, args, arg_count, bytes);
+      TakeWithPayload(name, dynamic_name, args, arg_count, bytes).head;
   if (slot == nullptr) return;
   slot->kind_scope_depth =
       PackKind(SlotKind::kInstant, 0, thread_stream->depth & kMaxDepth);

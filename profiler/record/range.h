@@ -15,6 +15,7 @@
 #ifndef KYMO_PROFILER_RECORD_RANGE_H_
 #define KYMO_PROFILER_RECORD_RANGE_H_
 
+#include <atomic>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -116,6 +117,28 @@ uint32_t InternSlow(ThreadStream* stream, Literal name) noexcept;
 void EndElsewhere(Slot* slot, uint64_t ticket, ThreadStream* stream,
                   uint32_t depth) noexcept;
 
+// Slots, and the ticket of the chunk in which they lie.
+struct TakenSlots {
+  Slot* head = nullptr;
+  uint64_t ticket = 0;
+};
+TakenSlots TakeWithTicketSlow(uint32_t count) noexcept;
+
+inline TakenSlots TakeWithTicket(uint32_t count) noexcept {
+  ThreadStream* const stream = thread_stream;
+  if (stream != nullptr) [[likely]] {
+    Slot* const slot = TakeSlots(stream, count);
+    // Read between the two: if a signal handler opens another chunk before
+    // this, the slots are not taken; after it, this is still their ticket.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    const uint64_t ticket = stream->ticket;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (AreTaken(stream, slot, count)) [[likely]]
+      return {slot, ticket};
+  }
+  return TakeWithTicketSlow(count);
+}
+
 inline Slot* Take(uint32_t count) noexcept {
   ThreadStream* const stream = thread_stream;
   if (stream != nullptr) [[likely]] {
@@ -136,13 +159,14 @@ inline uint32_t NameId(ThreadStream* stream, Literal name) noexcept {
 
 static_assert(static_cast<int>(RecordScope::kCount) <= 16);  // four bits
 
-// Publishes a range whose payload, if any, is already behind `slot`.
-inline void OpenSlot(OpenRange& range, Slot* slot, uint32_t name,
+// Publishes a range whose payload, if any, is already behind the head.
+inline void OpenSlot(OpenRange& range, TakenSlots taken, uint32_t name,
                      RecordScope scope, uint32_t extra_slots) noexcept {
   ThreadStream* const stream = thread_stream;
+  Slot* const slot = taken.head;
   const uint32_t depth = stream->depth;
   range.slot = slot;
-  range.ticket = stream->ticket;
+  range.ticket = taken.ticket;
   range.stream = stream;
   range.depth = depth;
   slot->name = name;
@@ -156,10 +180,10 @@ inline void OpenSlot(OpenRange& range, Slot* slot, uint32_t name,
 // REQUIRES: IsOn() was true.
 inline void BeginRange(OpenRange& range, Literal name,
                        RecordScope scope) noexcept {
-  Slot* const slot = Take(1);
-  if (slot == nullptr) [[unlikely]]
+  const TakenSlots taken = TakeWithTicket(1);
+  if (taken.head == nullptr) [[unlikely]]
     return;
-  OpenSlot(range, slot, NameId(thread_stream, name), scope, 0);
+  OpenSlot(range, taken, NameId(thread_stream, name), scope, 0);
 }
 
 // With arguments and, where `name.text` is null, a dynamic name.

@@ -21,29 +21,6 @@ namespace {
 
 using RangeTest = RecordTest;
 
-// Between taking slots and the look at the limit, a signal handler may have
-// opened the next chunk.
-TEST(TakeSlotsTest, SlotsBehindAFullChunkAreNotThoseOfTheNextOne) {
-  static Slot chunks[2 * kSlotsPerChunk];  // one behind the other
-  ThreadStream stream = {};
-  Slot* const first = chunks + kSlotsPerChunk;
-  stream.cursor = stream.limit = first;
-  Slot* const slot = TakeSlots(&stream, 1);
-  EXPECT_FALSE(AreTaken(&stream, slot, 1));
-  Slot* const part = first - 1;  // three were wanted, and one was left
-  EXPECT_FALSE(AreTaken(&stream, part, 3));
-  EXPECT_TRUE(AreTaken(&stream, part, 1));
-  stream.cursor = first + 1;  // the handler has the first one
-  stream.limit = first + kSlotsPerChunk;
-  EXPECT_FALSE(AreTaken(&stream, slot, 1));
-  EXPECT_FALSE(AreTaken(&stream, part, 3));
-  EXPECT_TRUE(AreTaken(&stream, TakeSlots(&stream, 1), 1));
-  EXPECT_TRUE(AreTaken(&stream, first + 1, kSlotsPerChunk - 1));
-  EXPECT_FALSE(AreTaken(&stream, first + 1, kSlotsPerChunk));
-  stream.limit = nullptr;
-  EXPECT_FALSE(AreTaken(&stream, first + 2, 1));
-}
-
 TEST_F(RangeTest, ARangeHasItsNameScopeDepthAndEnd) {
   OpenRange outer, inner, open;
   BeginRange(outer, "outer", RecordScope::kFunction);

@@ -93,6 +93,13 @@ inline bool AreTaken(const ThreadStream* stream, const Slot* slot,
   return left >= count * sizeof(Slot) && left < kSlotsPerChunk * sizeof(Slot);
 }
 
+// Whether a slot lies in the stream's open chunk.
+inline bool IsInChunk(const ThreadStream* stream, const Slot* slot) noexcept {
+  const uint64_t left = reinterpret_cast<uint64_t>(stream->limit) -
+                        reinterpret_cast<uint64_t>(slot);
+  return left != 0 && left <= kSlotsPerChunk * sizeof(Slot);
+}
+
 }  // namespace kymo::record
 
 #endif  // KYMO_PROFILER_RECORD_HOST_THREAD_STREAM_H_
