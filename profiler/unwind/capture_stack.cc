@@ -19,19 +19,21 @@ namespace {
 
 // A loaded file, and what is added to its addresses.
 struct MarkedCode {
-  LoadedCode code;
+  const LoadedCode* code;
   uint64_t mark;
+  LoadedCode own;  // has `code`, unless that is a LoadedCode::for_ever
 };
 
 // A cache of the loaded files in this capture: one stack goes through few
 // files.
 class MetCode {
  public:
-  explicit MetCode(const FileMarks* marks) noexcept : marks_(marks) {}
+  MetCode(const FileMarks* marks, KnownFrames& known) noexcept
+      : marks_(marks), known_(known) {}
 
   // The file of `pc`; null outside of loaded files.
   const MarkedCode* Find(uint64_t pc) noexcept {
-    if (last_ != nullptr && Has(last_->code, pc)) [[likely]] {
+    if (last_ != nullptr && Has(*last_->code, pc)) [[likely]] {
       return last_;
     }
     const MarkedCode* const found = FindOther(pc);
@@ -48,20 +50,26 @@ class MetCode {
 
   [[gnu::noinline]] const MarkedCode* FindOther(uint64_t pc) noexcept {
     for (size_t i = 0; i < count_; ++i) {
-      if (Has(met_[i].code, pc)) return &met_[i];
+      if (Has(*met_[i].code, pc)) return &met_[i];
     }
     MarkedCode& met = met_[next_];
-    if (!FindLoadedCode(pc, &met.code)) {
-      met.code = {};
-      return nullptr;
+    const LoadedCode* code = known_.FindFile(pc);
+    if (code == nullptr) {
+      LoadedCode found;
+      if (!FindLoadedCode(pc, &found)) return nullptr;
+      if (found.for_ever != nullptr) known_.EnterFile(found.for_ever);
+      met.own = found;
+      code = &met.own;
     }
-    met.mark = marks_ != nullptr ? marks_->mark(marks_->context, met.code) : 0;
+    met.code = code;
+    met.mark = marks_ != nullptr ? marks_->mark(marks_->context, *code) : 0;
     next_ = (next_ + 1) % kMost;
     if (count_ < kMost) ++count_;
     return &met;
   }
 
   const FileMarks* const marks_;
+  KnownFrames& known_;
   const MarkedCode* last_ = nullptr;
   size_t count_ = 0;  // of met_, which has no other values
   size_t next_ = 0;
@@ -109,14 +117,14 @@ inline __attribute__((always_inline)) size_t WalkFrom(
     Frame frame, uint64_t* pcs, size_t max, size_t skip, StackEnd* end,
     const FileMarks* marks) noexcept {
   ReadableStack stack(frame.sp);
-  MetCode files(marks);
   KnownFrames& known = KnownFrames::OfThread();
+  MetCode files(marks, known);
   StackEnd why = StackEnd::kUnknown;
   size_t count = 0;
   for (;;) {
     const MarkedCode* const met = files.Find(frame.pc);
     const UnwindRule rule =
-        RuleOf(frame, met != nullptr ? &met->code : nullptr, known);
+        RuleOf(frame, met != nullptr ? met->code : nullptr, known);
     if (rule.kind == RuleKind::kNotCode) break;
     if (skip > 0) {
       --skip;
@@ -159,14 +167,14 @@ inline __attribute__((always_inline)) size_t Walk(
     const FileMarks* marks) noexcept {
   Frame frame = ThisFrame();
   ReadableStack stack(frame.sp);
-  MetCode files(nullptr);
   KnownFrames& known = KnownFrames::OfThread();
+  MetCode files(nullptr, known);
   if (end != nullptr) *end = StackEnd::kUnknown;
   for (bool is_at_own = false; !is_at_own || frame.bp == own;) {
     is_at_own |= frame.bp == own;
     const MarkedCode* const met = files.Find(frame.pc);
     const UnwindRule rule =
-        RuleOf(frame, met != nullptr ? &met->code : nullptr, known);
+        RuleOf(frame, met != nullptr ? met->code : nullptr, known);
     if (!ToCaller(rule, frame, stack)) return 0;
   }
   return WalkFrom(frame, pcs, max, skip, end, marks);

@@ -12,6 +12,9 @@
 // first. This one is probed by the sp alone, so the walk does not wait for that
 // read: the pc is compared later. It is asked first, and takes half the time.
 //
+// It also knows the files of these frames that are never unloaded. Their
+// addresses need not be looked up again.
+//
 // Threads: any, also in signal handlers. Slots are as in rule_table.h: one
 //   that is half written answers for no frame. A fixed number of threads have
 //   slots of their own; more share them, and are then slower, but right.
@@ -22,6 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "profiler/unwind/loaded_code.h"
 #include "profiler/unwind/rule_table.h"
 #include "profiler/unwind/unwind_rule.h"
 
@@ -56,7 +60,25 @@ class alignas(64) KnownFrames {
     slot.key_and_rule.store((pc + identity) ^ word, std::memory_order_relaxed);
   }
 
+  // The file of `pc`; null if it was not entered, or others since.
+  const LoadedCode* FindFile(uint64_t pc) const noexcept {
+    for (const std::atomic<const LoadedCode*>& known : files_) {
+      const LoadedCode* const file = known.load(std::memory_order_acquire);
+      if (file == nullptr) break;
+      if (pc - file->begin < file->end - file->begin) return file;
+    }
+    return nullptr;
+  }
+
+  // `file` is a LoadedCode::for_ever.
+  void EnterFile(const LoadedCode* file) noexcept {
+    const size_t next = next_file_.load(std::memory_order_relaxed);
+    files_[next % kFiles].store(file, std::memory_order_release);
+    next_file_.store(next + 1, std::memory_order_relaxed);
+  }
+
  private:
+  static constexpr size_t kFiles = 8;
   static constexpr size_t kSlots = 512;  // of 8 KiB of stack
   static constexpr size_t kThreads = 64;
 
@@ -73,6 +95,8 @@ class alignas(64) KnownFrames {
       __attribute__((tls_model("initial-exec")));
   static constinit KnownFrames all_[kThreads];
 
+  std::atomic<const LoadedCode*> files_[kFiles] = {};
+  std::atomic<size_t> next_file_{0};
   RuleSlot slots_[kSlots] = {};
 };
 

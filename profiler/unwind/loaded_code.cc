@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr uint64_t kFirstPageBytes = 4096;
 constexpr uint64_t kBuildIdBytes = 16;  // how many of them we read
+constexpr size_t kBuildIdWords = kBuildIdBytes / sizeof(uint64_t);
 
 // Reads the image of a file that stays loaded.
 struct ReadDirectly {
@@ -84,7 +86,6 @@ uint64_t Mix(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 32);
 }
 
-// Three products that do not wait for each other.
 uint64_t HashOfPlace(const LoadedCode& code) {
   const uint64_t hash =
       code.begin * 0x9e3779b97f4a7c15u + code.end * 0xbf58476d1ce4e5b9u +
@@ -105,40 +106,101 @@ uint64_t FindUnique(const LoadedCode& code, const Read& read) {
                        code.begin;
 }
 
-// A cache of FindUnique, which takes as long as several frames. A slot answers
-// only for the place that its two words give together. If another file has come
-// to a place, the bytes at the first file's build id are read in the new file:
-// whatever they are, they are not that build id.
-struct UniqueSlot {
-  std::atomic<uint64_t> place_and_address;
-  std::atomic<uint64_t> address;
-};
-constexpr int kUniqueBits = 8;
-constinit UniqueSlot unique_slots[size_t{1} << kUniqueBits] = {};
-
-template <typename Read>
-uint64_t KnownUnique(const LoadedCode& code, uint64_t place, const Read& read) {
-  UniqueSlot& slot = unique_slots[place >> (64 - kUniqueBits)];
-  const uint64_t known = slot.address.load(std::memory_order_relaxed);
-  const uint64_t both = slot.place_and_address.load(std::memory_order_relaxed);
-  if ((both ^ known) == place) [[likely]] {
-    return known;
+// Whether the file at `pc` was loaded before the program began. The loader's
+// list has such files first, and the loader itself is one of them, so none is
+// read here that could be unloaded.
+bool IsFromStart(uint64_t pc) {
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)  // declares _dl_find_object
+  const auto file_at = [](uint64_t address) -> const link_map* {
+    dl_find_object found;
+    return _dl_find_object(reinterpret_cast<void*>(address), &found) == 0
+               ? found.dlfo_link_map
+               : nullptr;
+  };
+  const link_map* const file = file_at(pc);
+  const link_map* const loader = file_at(getauxval(AT_BASE));
+  const link_map* at = file_at(getauxval(AT_ENTRY));
+  if (file == nullptr || loader == nullptr) return false;
+  for (; at != nullptr; at = at->l_next) {
+    if (at == file) return true;
+    if (at == loader) return false;
   }
-  const uint64_t found = FindUnique(code, read);
-  slot.address.store(found, std::memory_order_relaxed);
-  slot.place_and_address.store(place ^ found, std::memory_order_relaxed);
-  return found;
+#else
+  (void)pc;
+#endif
+  return false;
+}
+
+// A file that was found before, in a list that only grows. So known files are
+// found by comparing what is at their places now, without hashing it again.
+struct KnownFile {
+  LoadedCode code;
+  uint64_t unique_at;  // in the image, see FindUnique
+  uint64_t unique[kBuildIdWords];
+  const KnownFile* next;
+};
+constexpr size_t kMostKnown = 1024;  // others are found, too, but more slowly
+constexpr int kKnownBits = 9;
+constexpr int kMostTries = 8;  // of one list
+constinit KnownFile known_files[kMostKnown] = {};
+constinit std::atomic<uint32_t> known_files_begun{0};
+constinit std::atomic<const KnownFile*> known_lists[size_t{1} << kKnownBits] =
+    {};
+
+std::atomic<const KnownFile*>& KnownList(const LoadedCode& code) {
+  return known_lists[(code.begin * 0x9e3779b97f4a7c15u) >> (64 - kKnownBits)];
+}
+
+// If another file has come to a place, the bytes at the first file's build id
+// are read in the new file: whatever they are, they are not that build id.
+template <typename Read>
+const KnownFile* FindKnown(const LoadedCode& code, const Read& read) {
+  const KnownFile* file = KnownList(code).load(std::memory_order_acquire);
+  for (int i = 0; i < kMostTries && file != nullptr; ++i, file = file->next) {
+    if (file->code.begin != code.begin || file->code.end != code.end ||
+        file->code.frame_header != code.frame_header) {
+      continue;
+    }
+    uint64_t words[kBuildIdWords];
+    if (!read(file->unique_at, words, sizeof(words))) return nullptr;
+    if (words[0] == file->unique[0] && words[1] == file->unique[1]) return file;
+  }
+  return nullptr;
+}
+
+void AddKnown(const KnownFile& found) {
+  if (known_files_begun.load(std::memory_order_relaxed) >= kMostKnown) return;
+  const uint32_t index =
+      known_files_begun.fetch_add(1, std::memory_order_relaxed);
+  if (index >= kMostKnown) return;
+  KnownFile& file = known_files[index];
+  file = found;
+  if (IsFromStart(file.code.begin)) file.code.for_ever = &file.code;
+  std::atomic<const KnownFile*>& list = KnownList(file.code);
+  file.next = list.load(std::memory_order_relaxed);
+  while (!list.compare_exchange_weak(file.next, &file,
+                                     std::memory_order_acq_rel)) {
+  }
 }
 
 template <typename Read>
-bool Identify(LoadedCode* code, const Read& read) {
-  const uint64_t place = HashOfPlace(*code);
-  uint64_t words[kBuildIdBytes / sizeof(uint64_t)];
-  if (!read(KnownUnique(*code, place, read), words, sizeof(words))) {
-    return false;
-  }
-  code->identity = Mix(place, words[0] ^ std::rotl(words[1], 32));
+[[gnu::noinline]] bool IdentifyNew(LoadedCode* code, const Read& read) {
+  KnownFile file = {.code = *code, .unique_at = FindUnique(*code, read)};
+  if (!read(file.unique_at, file.unique, sizeof(file.unique))) return false;
+  file.code.identity =
+      Mix(HashOfPlace(*code), file.unique[0] ^ std::rotl(file.unique[1], 32));
+  AddKnown(file);
+  *code = file.code;
   return true;
+}
+
+template <typename Read>
+inline bool Identify(LoadedCode* code, const Read& read) {
+  if (const KnownFile* const known = FindKnown(*code, read)) [[likely]] {
+    *code = known->code;
+    return true;
+  }
+  return IdentifyNew(code, read);
 }
 
 struct ListSearch {

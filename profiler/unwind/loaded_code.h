@@ -27,6 +27,10 @@ struct LoadedCode {
   // the size of its unwind table and the table's first function stand in for
   // it.
   uint64_t identity = 0;
+  // If the file was loaded before the program began, so that it is never
+  // unloaded: a LoadedCode that is valid for ever. Null for other files, and
+  // before glibc 2.35.
+  const LoadedCode* for_ever = nullptr;
 };
 
 // False if no loaded file is there, or one without unwind information.

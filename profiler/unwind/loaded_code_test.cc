@@ -27,6 +27,32 @@ TEST(LoadedCodeTest, KnowsTheFileOfAnAddress) {
   EXPECT_EQ(*own.frame_header, 1);  // the format's version
 }
 
+// What is valid for ever must be what a new search finds, and never that of a
+// file that can go.
+TEST(LoadedCodeTest, OnlyFilesFromTheStartAreLoadedForEver) {
+  void* const library =
+      dlopen("profiler/unwind/libtest_library_small.so", RTLD_NOW);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const uint64_t later = AddressOf(dlsym(library, "test_library_call"));
+  for (int round = 0; round < 2; ++round) {
+    LoadedCode code, elsewhere;
+    ASSERT_TRUE(FindLoadedCode(later, &code));
+    EXPECT_EQ(code.for_ever, nullptr);
+    if (!FindsLoadedCodeWithoutLock()) continue;
+    for (const uint64_t pc : {reinterpret_cast<uint64_t>(&FindLoadedCode),
+                              reinterpret_cast<uint64_t>(&puts)}) {
+      ASSERT_TRUE(FindLoadedCode(pc, &code));
+      ASSERT_TRUE(FindLoadedCodeElsewhere(pc, &elsewhere));
+      ASSERT_NE(code.for_ever, nullptr);
+      EXPECT_EQ(code.for_ever->begin, code.begin);
+      EXPECT_EQ(code.for_ever->end, code.end);
+      EXPECT_EQ(code.for_ever->identity, code.identity);
+      EXPECT_EQ(elsewhere.identity, code.identity);
+    }
+  }
+  dlclose(library);
+}
+
 TEST(LoadedCodeTest, ElsewhereThereIsNone) {
   LoadedCode code;
   const std::vector<char> heap(100000);
