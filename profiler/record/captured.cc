@@ -156,8 +156,8 @@ void EndCapturedAsync(uint64_t id, const CapturedArg* args, size_t arg_count,
 }
 
 uint64_t EndCaptured(OpenRange& range, const CapturedArg* args,
-                     size_t arg_count) noexcept {
-  const uint64_t ticks = TicksNow();
+                     size_t arg_count, uint64_t ticks) noexcept {
+  if (ticks == 0) ticks = TicksNow();
   if (range.slot == nullptr || ticks == 0) return ticks;
   if (arg_count != 0 && IsAnythingOn()) {
     AddArgsTo(range.ticket, SlotIndex(range.slot), args, arg_count, ticks);

@@ -91,9 +91,9 @@ void EndCapturedAsync(uint64_t id, const CapturedArg* args = nullptr,
                       size_t arg_count = 0, uint64_t ticks = 0) noexcept;
 
 // Ends a range, as EndRange does, and adds arguments that only the end knows.
-// Returns the time of the end.
+// `ticks`: when it ended; 0 = now. Returns the time of the end.
 uint64_t EndCaptured(OpenRange& range, const CapturedArg* args,
-                     size_t arg_count) noexcept;
+                     size_t arg_count, uint64_t ticks = 0) noexcept;
 // The time for records that are made together.
 uint64_t TicksNow() noexcept;
 

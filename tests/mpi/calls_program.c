@@ -4,6 +4,7 @@
  * the library. Every message must find its partner.
  */
 #include <mpi.h>
+#include <setjmp.h>
 #include <stddef.h>
 
 #define MANY 300
@@ -89,6 +90,26 @@ static void Duplicates(int rank) {
   MPI_Comm_free(&reverse);
 }
 
+static jmp_buf before_the_call;
+static void Leave(MPI_Comm* comm, int* error, ...) {
+  (void)comm;
+  longjmp(before_the_call, *error);
+}
+
+/* The program's error handler leaves a call, as exceptions of C++ do. What
+ * comes after it is recorded. */
+static void LeftByItsHandler(void) {
+  MPI_Errhandler handler;
+  int value = 0;
+  MPI_Comm_create_errhandler(Leave, &handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  if (setjmp(before_the_call) == 0) {
+    MPI_Send(&value, 1, MPI_INT, 1000, 6, MPI_COMM_WORLD);
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Errhandler_free(&handler);
+}
+
 /* 3 messages from rank 2 to rank 0, as mpi4py receives them. */
 static void Probed(int rank) {
   int values[2] = {0}, i;
@@ -122,6 +143,7 @@ int main(int argc, char** argv) {
   ManyRequests(rank);
   BetweenGroups(rank);
   Duplicates(rank);
+  LeftByItsHandler();
   Probed(rank);
   NoMessages();
   MPI_Finalize();

@@ -5,7 +5,7 @@
 
 namespace kymo::mpi {
 
-constinit thread_local bool is_in_call = false;
+constinit thread_local OpenCall open_call;
 
 using record::CapturedArg;
 
@@ -96,9 +96,42 @@ void Call::AddType(const Datatype& type, Args& all) noexcept {
   all.Add("dtype", type.Name());
 }
 
-Call::Call(const CallInfo& info, Word* args) noexcept
+namespace {
+
+// The frame pointer points at the caller's; the return address is behind it.
+const void* ReturnAddress(const void* frame) noexcept {
+  return static_cast<const void* const*>(frame)[1];
+}
+
+void Enter(const void* frame) noexcept {
+  open_call.frame = frame;
+  open_call.caller = ReturnAddress(frame);
+}
+
+}  // namespace
+
+bool IsInProgress(const void* frame) noexcept {
+  // Stacks grow down. What is farther away may be another stack.
+  constexpr uint64_t kFarthest = 8 << 20;
+  const uint64_t distance = reinterpret_cast<uint64_t>(open_call.frame) -
+                            reinterpret_cast<uint64_t>(frame);
+  if (distance != 0 && distance < kFarthest &&
+      ReturnAddress(open_call.frame) == open_call.caller) {
+    return true;
+  }
+  open_call.frame = nullptr;
+  // When it was left is not known. What the program did since is not MPI's.
+  const CapturedArg failed = {.key = record::LiteralId("failed"),
+                              .bits = ~0ull};
+  record::EndCaptured(
+      open_call.range, &failed, 1,
+      open_call.range.slot == nullptr ? 0 : open_call.range.slot->begin.load());
+  return false;
+}
+
+Call::Call(const CallInfo& info, Word* args, const void* frame) noexcept
     : info_(info), args_(args) {
-  is_in_call = true;
+  Enter(frame);
   request_.name = info.name;
   request_.is_persistent = info.is_persistent;
   Args all;
@@ -125,10 +158,11 @@ Call::Call(const CallInfo& info, Word* args) noexcept
       args_[place] = reinterpret_cast<Word>(&status_);
     }
   }
-  record::BeginCaptured(range_, {.name = {.id = record::LiteralId(info.name)},
-                                 .scope = RecordScope::kFunction,
-                                 .args = all.data(),
-                                 .arg_count = all.size()});
+  record::BeginCaptured(open_call.range,
+                        {.name = {.id = record::LiteralId(info.name)},
+                         .scope = RecordScope::kFunction,
+                         .args = all.data(),
+                         .arg_count = all.size()});
 }
 
 void Call::AddReceived(Args& all) noexcept {
@@ -166,27 +200,30 @@ void Call::End(Word result) noexcept {
   } else {
     all.Add("failed", static_cast<int>(result));
   }
-  const uint64_t ticks = record::EndCaptured(range_, all.data(), all.size());
+  const uint64_t ticks =
+      record::EndCaptured(open_call.range, all.data(), all.size());
   if (is_done && info_.Place('r') >= 0) {
     BeginRequest(HandleAt(Arg(info_.Place('r')), 0), request_, ticks);
   }
   if (is_done && info_.Place('M') >= 0) {
     AddMessage(HandleAt(Arg(info_.Place('M')), 0), request_);
   }
-  is_in_call = false;
+  open_call.frame = nullptr;
 }
 
-PlainCall::PlainCall(record::Literal name) noexcept : is_outer_(IsRecording()) {
+PlainCall::PlainCall(record::Literal name, const void* frame) noexcept
+    : is_outer_(record::IsOn() &&
+                (open_call.frame == nullptr || !IsInProgress(frame))) {
   if (!is_outer_) return;
-  is_in_call = true;
-  record::BeginRange(range_, name, RecordScope::kFunction);
+  Enter(frame);
+  record::BeginRange(open_call.range, name, RecordScope::kFunction);
 }
 
 uint64_t PlainCall::End() noexcept {
   if (!is_outer_) return 0;
   is_outer_ = false;
-  is_in_call = false;
-  return record::EndCaptured(range_, nullptr, 0);
+  open_call.frame = nullptr;
+  return record::EndCaptured(open_call.range, nullptr, 0);
 }
 
 }  // namespace kymo::mpi

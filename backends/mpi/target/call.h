@@ -54,12 +54,30 @@ class CallInfo {
   int8_t places_[64];
 };
 
-// Whether the thread is inside a call that is recorded.
-extern constinit thread_local bool is_in_call
+// The call that the thread is in, if it is recorded.
+struct OpenCall {
+  const void* frame = nullptr;   // of our function; null = none
+  const void* caller = nullptr;  // the return address there
+  record::OpenRange range;
+};
+extern constinit thread_local OpenCall open_call
     __attribute__((tls_model("initial-exec")));
 
+// Whether open_call is in progress for a function with this frame. An error
+// handler of the program may have left it, by an exception or a longjmp: then
+// its frame is gone. Its range is ended here.
+bool IsInProgress(const void* frame) noexcept;
+
+// Whether the thread is inside a call that is recorded. Here and below, the
+// frame is that of the function of MPI that takes this in.
+__attribute__((always_inline)) inline bool IsInCall() noexcept {
+  return open_call.frame != nullptr && IsInProgress(__builtin_frame_address(0));
+}
+
 // Whether a call that begins now is to be recorded.
-inline bool IsRecording() noexcept { return record::IsOn() && !is_in_call; }
+__attribute__((always_inline)) inline bool IsRecording() noexcept {
+  return record::IsOn() && !IsInCall();
+}
 
 class Args;
 
@@ -68,7 +86,8 @@ class Call {
   // `args` has one Word for each role, and outlives the call. The address of
   // a status that the program does not want is replaced by one of ours.
   // REQUIRES: IsRecording().
-  Call(const CallInfo& info, Word* args) noexcept;
+  Call(const CallInfo& info, Word* args,
+       const void* frame = __builtin_frame_address(0)) noexcept;
   void End(Word result) noexcept;
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -95,7 +114,6 @@ class Call {
 
   const CallInfo& info_;
   Word* const args_;
-  record::OpenRange range_;
   Request request_;
   Content content_;
   bool has_peers_ = false;
@@ -106,7 +124,8 @@ class Call {
 // The range of a call without arguments that matter.
 class PlainCall {
  public:
-  explicit PlainCall(record::Literal name) noexcept;
+  explicit PlainCall(record::Literal name,
+                     const void* frame = __builtin_frame_address(0)) noexcept;
   ~PlainCall() { End(); }
   // Returns the time of the end, for what ends together with the call.
   uint64_t End() noexcept;
@@ -114,7 +133,6 @@ class PlainCall {
   PlainCall& operator=(const PlainCall&) = delete;
 
  private:
-  record::OpenRange range_;
   bool is_outer_;  // and has not ended
 };
 

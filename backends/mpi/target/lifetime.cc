@@ -63,7 +63,7 @@ void ChangePhase(int level) noexcept {
 
 KYMO_EXPORT Word MPI_Init(Word argc, Word argv) {
   KYMO_REAL(Init, 2)
-  const bool is_outer = !is_in_call;
+  const bool is_outer = !IsInCall();
   const Word result = [&] {
     const PlainCall call("MPI_Init");
     return real(argc, argv);
@@ -75,7 +75,7 @@ KYMO_EXPORT Word MPI_Init(Word argc, Word argv) {
 KYMO_EXPORT Word MPI_Init_thread(Word argc, Word argv, Word required,
                                  Word provided) {
   KYMO_REAL(Init_thread, 4)
-  const bool is_outer = !is_in_call;
+  const bool is_outer = !IsInCall();
   const Word result = [&] {
     const PlainCall call("MPI_Init_thread");
     return real(argc, argv, required, provided);
@@ -86,7 +86,7 @@ KYMO_EXPORT Word MPI_Init_thread(Word argc, Word argv, Word required,
 
 KYMO_EXPORT int MPI_Finalize() {
   KYMO_REAL(Finalize, 0)
-  if (!is_in_call) BeforeFinalize();
+  if (!IsInCall()) BeforeFinalize();
   const PlainCall call("MPI_Finalize");
   return static_cast<int>(real());
 }
@@ -125,7 +125,7 @@ KYMO_EXPORT Word MPI_Type_free(Word type) {
 KYMO_EXPORT Word MPI_Comm_get_parent(Word parent) {
   KYMO_REAL(Comm_get_parent, 1)
   const Word result = real(parent);
-  if (!is_in_call && static_cast<int>(result) == kSuccess) {
+  if (!IsInCall() && static_cast<int>(result) == kSuccess) {
     AddCommunicator(HandleAt(parent, 0));
   }
   return result;

@@ -14,7 +14,9 @@ namespace {
 
 // Calls `real(args...)`, in a range if somebody records.
 template <typename Real, typename... Words>
-inline Word Recorded(const CallInfo& info, Real real, Words... words) noexcept {
+__attribute__((always_inline)) inline Word Recorded(const CallInfo& info,
+                                                    Real real,
+                                                    Words... words) noexcept {
   if (!IsRecording()) [[likely]]
     return real(words...);
   Word args[] = {words...};
@@ -51,7 +53,7 @@ KYMO_MPI_OTHERS(KYMO_WRAP_ONCE)
     static constexpr CallInfo kInfo("MPI_" #NAME, ROLES);         \
     static_assert(sizeof(ROLES) == ARITY + 1);                    \
     KYMO_REAL(NAME, ARITY)                                        \
-    const bool is_outer = !is_in_call;                            \
+    const bool is_outer = !IsInCall();                            \
     const Word result = Recorded(kInfo, real, KYMO_ARGS_##ARITY); \
     if (is_outer && static_cast<int>(result) == kSuccess) {       \
       const Word args[] = {KYMO_ARGS_##ARITY};                    \
