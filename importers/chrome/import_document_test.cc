@@ -336,6 +336,7 @@ TEST(ImportDocumentTest, WhatATraceCannotKeepIsCounted) {
       R"([{"ph":"N","name":"object","ts":1},
          {"ph":"s","cat":"mine","id":1,"ts":1},
          {"ph":"f","cat":"ac2g","id":1,"ts":1},
+         {"ph":"s","cat":"mpi","name":"mpi","id":1,"ts":1},
          {"ph":"X","name":"a","ts":1,"dur":1,"tts":5}])");
   ASSERT_TRUE(got.status.ok());
   EXPECT_EQ(got.Count("phase_unknown"), 1u);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -37,14 +38,19 @@ std::string_view FileName(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// "python3" becomes "python3 (rank0.json.gz)".
-void NameProcesses(std::string_view path, model::TraceShard& shard) {
-  for (model::Process& process : shard.processes) {
-    const std::string_view name = shard.strings.Get(process.name);
-    process.name = shard.strings.Intern(
-        name.empty()
-            ? std::string(FileName(path))
-            : absl::StrCat(ToAbsl(name), " (", ToAbsl(FileName(path)), ")"));
+// "python3" becomes "rank 3: python3", or "python3 (before.json.gz)".
+void NameProcesses(std::string_view path, std::span<model::TraceShard> shards) {
+  const std::optional<RankClock> rank = FindRankClock(shards);
+  for (model::TraceShard& shard : shards) {
+    for (model::Process& process : shard.processes) {
+      const std::string_view name = shard.strings.Get(process.name);
+      const std::string_view shown = name.empty() ? FileName(path) : name;
+      process.name = shard.strings.Intern(
+          rank ? absl::StrCat("rank ", rank->rank, ": ", ToAbsl(shown))
+          : name.empty()
+              ? std::string(shown)
+              : absl::StrCat(ToAbsl(name), " (", ToAbsl(FileName(path)), ")"));
+    }
   }
 }
 
@@ -66,9 +72,7 @@ class Loader {
     file.findings = std::move(imported->findings);
     if (file_count_ > 1) {
       file.pids = ids_.Separate(imported->shards);
-      for (model::TraceShard& shard : imported->shards) {
-        NameProcesses(path, shard);
-      }
+      NameProcesses(path, imported->shards);
     }
     all_of_pytorch_ =
         all_of_pytorch_ &&

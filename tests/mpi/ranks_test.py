@@ -149,6 +149,15 @@ class RanksTest:
             self.assertEqual(messages[rank, down]["bytes"],
                              STEPS * 400 + extra * 12)
 
+    def test_the_timeline_names_ranks_and_is_read_back(self):
+        trace = self.job / "trace.json"
+        names = {event["args"]["name"]
+                 for event in json.loads(trace.read_text())["traceEvents"]
+                 if event["name"] == "process_name"}
+        self.assertEqual(names, {f"rank {rank}: {self.program.name}"
+                                 for rank in range(RANKS)})
+        self.assertNotIn("events_not_imported", run(REPORT, trace).stdout)
+
     def test_messages_are_flows(self):
         events = json.loads((self.job / "trace.json").read_text())
         ends = collections.Counter(

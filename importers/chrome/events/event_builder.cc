@@ -57,6 +57,11 @@ bool IsWakeFlow(const RawEvent& event) {
   return event.category.text == "thread_wait" && event.name.text == "wake";
 }
 
+// Kymo's own, from a call of MPI to one of another rank.
+bool IsMessageFlow(const RawEvent& event) {
+  return event.category.text == "mpi" && event.name.text == "mpi";
+}
+
 bool IsBackwardFlow(const RawEvent& event) {
   const std::string_view category = event.category.text;
   return category == "fwdbwd" || category == "fwd_bwd" ||
@@ -232,9 +237,9 @@ void EventBuilder::AddEnd(const RawEvent& event) {
 }
 
 void EventBuilder::AddFlow(const RawEvent& event) {
-  // These are not needed: correlation ids link launches, and exact records tell
-  // of wakes.
-  if (IsLaunchFlow(event) || IsWakeFlow(event)) return;
+  // These are not needed: correlation ids link launches, exact records tell of
+  // wakes, and messages are matched anew.
+  if (IsLaunchFlow(event) || IsWakeFlow(event) || IsMessageFlow(event)) return;
   const auto time = event.has_time ? event.time.TimeNs() : std::nullopt;
   if (!IsBackwardFlow(event) || event.phase == 't' || !time) {
     out_.findings.Add(Rule::kFlowNotKept, event.offset);
