@@ -28,7 +28,7 @@ mkdir -p "$sources/kymo"
 git -C "$kymo" archive HEAD | tar -x -C "$sources/kymo"
 # As README.md says: the project lies beside Kymo.
 cp -r "$sources/kymo/examples/external" "$sources/project"
-sed -i 's|path = "../.."|path = "../kymo"|' "$sources/project/WORKSPACE"
+sed -i 's|path = "../.."|path = "../kymo"|' "$sources"/project/{WORKSPACE,MODULE.bazel}
 
 chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
   LC_ALL=C.UTF-8 bash -euo pipefail <<'END'
@@ -37,6 +37,15 @@ fail() { echo "FAILED: $*" >&2; exit 1; }
 
 ../kymo/third_party/debian/install.sh ../kymo/third_party/debian/{bazel,build}.txt
 echo "$(. /etc/os-release; echo "$PRETTY_NAME"), $(g++ --version | head -1)"
+bazel --version
+trap 'bazel shutdown' EXIT  # Else it keeps the mounts.
+# A Bazel with modules gets them from Kymo's registry: the system's libraries.
+if [[ $(bazel --version) =~ ^bazel\ ([7-9]|[1-9][0-9]) ]]; then
+  cat >>.bazelrc <<'RC'
+common --registry=file:///tmp/kymo-sources/kymo/third_party/registry
+common --lockfile_mode=off
+RC
+fi
 began=$SECONDS
 bazel build //... @kymo//tools:profile
 echo "built in $((SECONDS - began)) s"
@@ -47,7 +56,6 @@ grep -q '^ *count_words ' ../out/key_averages.txt ||
 bazel test --test_output=errors //:count_words_perf
 bazel run //:sort_words -- /tmp/kymo-sources/trace.json >table
 grep -q '^ *sort_words ' table || { cat table; fail "no session was recorded"; }
-bazel shutdown
 END
 rm -rf "$sources"
 echo "passed"

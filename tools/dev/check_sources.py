@@ -14,7 +14,9 @@ status 1 if there are any. The rules:
   - C++ uses no algorithm of std::ranges that gives a subrange, and no view:
     clang 14 cannot compile those of GCC 12's library (--config=clang);
   - below each kymo_cc_unit_test of a BUILD file stands kymo_cc_unit_tests(),
-    or no program of `//...` has that test.
+    or no program of `//...` has that test;
+  - a repository that a BUILD file names is in MODULE.bazel: Bazel 4 knows some
+    that Bazel 7 does not (@platforms).
 """
 
 import collections
@@ -81,6 +83,13 @@ def unshared_tests(path, text):
             for test in re.finditer(r"^kymo_cc_unit_test\(", below, re.M)]
 
 
+def unnamed_modules(path, text, modules):
+    return [f"{path}:{line_of(text, use.start())}: MODULE.bazel does not have"
+            f" the module {use[1]}"
+            for use in re.finditer(r'^[^#\n]*"@([\w-]+)//', text, re.M)
+            if f'"{use[1]}"' not in modules and use[1] != "bazel_tools"]
+
+
 def check(root):
     """All violations under `root`, and the number of sources."""
     paths = files_below(root, SOURCES)
@@ -94,9 +103,17 @@ def check(root):
         if count > MOST_SOURCES:
             found.append(f"{folder}:1: has {count} sources, of which a reader"
                          f" sees at most {MOST_SOURCES}: make a folder of some")
+    modules = None
+    if os.path.exists(os.path.join(root, "MODULE.bazel")):
+        with open(os.path.join(root, "MODULE.bazel"), encoding="utf-8") as file:
+            modules = file.read()
     for path in files_below(root, ("BUILD.bazel",)):
         with open(os.path.join(root, path), encoding="utf-8") as file:
-            found += unshared_tests(path, file.read())
+            text = file.read()
+        found += unshared_tests(path, text)
+        # This one is a module of its own.
+        if modules and not path.startswith("examples/external/"):
+            found += unnamed_modules(path, text, modules)
     return found, len(paths)
 
 

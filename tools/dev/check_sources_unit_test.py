@@ -83,6 +83,15 @@ class CheckSourcesTest(unittest.TestCase):
             "b/BUILD.bazel:6: is in no program: put kymo_cc_unit_tests() below"
             " it")
 
+    def test_modules_have_what_build_files_name(self):
+        uses = ('# "@none//"\ndeps = ["@bazel_tools//a",\n"@zlib//:zlib",'
+                '\n"@cuda//:cuda"]\n')
+        module = 'bazel_dep(name = "zlib")\n'
+        self.assert_only({"a/BUILD.bazel": uses})
+        self.assert_only({"./MODULE.bazel": module, "a/BUILD.bazel": uses},
+                         "a/BUILD.bazel:4: MODULE.bazel does not have the module"
+                         " cuda")
+
 
 if __name__ == "__main__":
     unittest.main()
