@@ -2,7 +2,9 @@
 // its environment from them.
 #include "tools/runtime/musl_programs.h"
 
+#include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 #include <functional>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -52,6 +55,21 @@ void Write(const char* path, const std::string& bytes) {
   ASSERT_EQ(chmod(path, 0700), 0) << strerror(errno);
 }
 
+// Where a program names its loader, and that name.
+std::pair<size_t, std::string> LoaderIn(const std::string& program) {
+  ElfW(Ehdr) header;
+  memcpy(&header, program.data(), sizeof(header));
+  for (size_t i = 0; i < header.e_phnum; ++i) {
+    ElfW(Phdr) part;
+    memcpy(&part, &program[header.e_phoff + i * sizeof(part)], sizeof(part));
+    if (part.p_type == PT_INTERP) {
+      return {part.p_offset, program.data() + part.p_offset};
+    }
+  }
+  ADD_FAILURE() << "a program without a loader";
+  return {};
+}
+
 // Has a folder with a shell that asks for musl's loader. That loader is glibc's
 // here, so the shell runs with any library preloaded.
 class MuslProgramsTest : public testing::Test {
@@ -62,9 +80,7 @@ class MuslProgramsTest : public testing::Test {
     std::filesystem::current_path(folder);
     std::ifstream file(shell, std::ios::binary);
     std::string bytes(std::istreambuf_iterator<char>(file), {});
-    const size_t begin = bytes.rfind('\0', bytes.find("/ld-linux")) + 1;
-    const std::string loader =
-        bytes.substr(begin, bytes.find('\0', begin) - begin);
+    const auto [begin, loader] = LoaderIn(bytes);
     std::string musl = "./ld-musl-x.so.1";
     std::filesystem::remove(musl);
     std::filesystem::create_symlink(loader, musl);
