@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -115,15 +116,12 @@ bool Fits(uint64_t offset, uint64_t bytes, uint64_t size) {
 // Whether fields of 8 bytes at these offsets lie within a structure and are
 // different ones.
 bool AreFields(std::initializer_list<uint64_t> offsets, uint64_t size) {
-  std::array<uint64_t, 8> sorted{};
-  std::copy(offsets.begin(), offsets.end(), sorted.begin());
-  const auto end = sorted.begin() + static_cast<ptrdiff_t>(offsets.size());
-  std::sort(sorted.begin(), end);
-  for (auto at = sorted.begin(); at != end; ++at) {
-    if (*at % 8 != 0 || !Fits(*at, 8, size)) return false;
-    if (at + 1 != end && *at == *(at + 1)) return false;
-  }
-  return true;
+  std::vector<uint64_t> sorted = offsets;
+  std::sort(sorted.begin(), sorted.end());
+  return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end() &&
+         std::all_of(sorted.begin(), sorted.end(), [&](uint64_t offset) {
+           return offset % 8 == 0 && Fits(offset, 8, size);
+         });
 }
 
 bool MakesSense(const PythonLayout& layout) {
