@@ -3,6 +3,15 @@
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
 load("//:copts.bzl", "KYMO_COPTS", "KYMO_TEST_COPTS")
 
+def _kymo_copts(testonly):
+    copts = KYMO_TEST_COPTS if testonly else KYMO_COPTS
+
+    # Where Kymo is a part of somebody's build, a compiler that is newer than
+    # those it was tested with must not stop that build.
+    if native.repository_name() != "@":
+        return [copt for copt in copts if copt != "-Werror"]
+    return copts
+
 def _precompiled(header):
     """Further copts and deps of a target that begins with PACKAGE:NAME."""
     return select({
@@ -37,7 +46,7 @@ def kymo_cc_library(name, srcs = [], copts = [], deps = [], as_one = False, **kw
     cc_library(
         name = name,
         srcs = _as_one(name, srcs, "all_of_" + name) if as_one else srcs,
-        copts = (KYMO_TEST_COPTS if kwargs.get("testonly") else KYMO_COPTS) + copts,
+        copts = _kymo_copts(kwargs.get("testonly")) + copts,
         deps = deps,
         **kwargs
     )
@@ -115,7 +124,7 @@ def kymo_cc_unity(part = ""):
         name = unity,
         srcs = _as_one(unity, srcs, unity),
         hdrs = [file for file in files if not file.endswith(".cc")],
-        copts = KYMO_COPTS + more_copts,
+        copts = _kymo_copts(False) + more_copts,
         visibility = ["//visibility:private"],
         deps = deps.keys() + more_deps,
     )
@@ -124,7 +133,7 @@ def kymo_cc_binary(name, copts = [], **kwargs):
     """A program of the product, an example, or (testonly) a test's target."""
     cc_binary(
         name = name,
-        copts = (KYMO_TEST_COPTS if kwargs.get("testonly") else KYMO_COPTS) + copts,
+        copts = _kymo_copts(kwargs.get("testonly")) + copts,
         **kwargs
     )
 
@@ -152,7 +161,7 @@ def kymo_cc_test(name, srcs, copts = [], deps = [], size = "small", **kwargs):
         name = name,
         size = size,
         srcs = srcs,
-        copts = KYMO_TEST_COPTS + copts,
+        copts = _kymo_copts(True) + copts,
         deps = deps + ["//third_party/googletest:gtest_main"],
         **kwargs
     )
@@ -226,7 +235,7 @@ def kymo_cc_benchmark(name, srcs, copts = [], deps = [], tags = [], **kwargs):
         name = name,
         testonly = True,
         srcs = srcs,
-        copts = KYMO_TEST_COPTS + copts + more_copts,
+        copts = _kymo_copts(True) + copts + more_copts,
         tags = tags + ["benchmark"],
         deps = deps + more_deps + ["//third_party/benchmark:benchmark_main"],
         **kwargs
