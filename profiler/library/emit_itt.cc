@@ -5,17 +5,17 @@
 namespace kymo {
 namespace {
 
-const itt::IttClient& Client() { return itt::GetIttClient(); }
+const itt::IttClient& Itt() { return itt::GetIttClient(); }
 
-internal::EmissionSink Sink() {
+internal::EmissionSink IttSink() {
   internal::EmissionSink sink = {.interface = "ITT",
                                  .push = nullptr,
                                  .pop = nullptr,
                                  .start = nullptr,
                                  .end = nullptr};
-  if (Client().is_available()) {
-    sink.push = [](const char* name) { Client().Push(name); };
-    sink.pop = [] { Client().Pop(); };
+  if (Itt().is_available()) {
+    sink.push = [](const char* name) { Itt().Push(name); };
+    sink.pop = [] { Itt().Pop(); };
   }
   return sink;
 }
@@ -24,17 +24,15 @@ internal::EmissionSink Sink() {
 
 absl::Status EmitItt::Start() {
   if (!options_.enabled) return absl::OkStatus();
-  return emission_.Start(
-      Sink(), {.full_names = options_.full_names,
-               .record_shapes = options_.full_names && options_.record_shapes,
-               .all_threads = options_.all_threads});
+  return emission_.Start(IttSink(), {.full_names = options_.full_names,
+                                     .record_shapes = options_.full_names &&
+                                                      options_.record_shapes,
+                                     .all_threads = options_.all_threads});
 }
 
-bool IttIsAvailable() { return Client().is_available(); }
-void IttRangePush(const std::string& message) {
-  Client().Push(message.c_str());
-}
-void IttRangePop() { Client().Pop(); }
-void IttMark(const std::string& message) { Client().Mark(message.c_str()); }
+bool IttIsAvailable() { return Itt().is_available(); }
+void IttRangePush(const std::string& message) { Itt().Push(message.c_str()); }
+void IttRangePop() { Itt().Pop(); }
+void IttMark(const std::string& message) { Itt().Mark(message.c_str()); }
 
 }  // namespace kymo
