@@ -118,6 +118,25 @@ TEST_F(OffCpuChildTest, ThreadsThatShareACpuWaitForIt) {
   }
 }
 
+// It sleeps until its end, and then nobody can read its counts any more.
+TEST_F(OffCpuChildTest, AThreadWithHooksHasTheKernelsTotals) {
+  source_ = off_cpu::StackSource::kLooks;
+  preload_ = DataFile("calls/libtest_hooks.so");
+  ASSERT_NO_FATAL_FAILURE(Run("mix", 300));
+  ExpectTruth({"main", "sleeper", "spinner"});
+  for (const Truth& truth : truth_) {
+    if (truth.name != "sleeper") continue;
+    const ThreadTimes& times = *Find(truth.tid);
+    EXPECT_EQ(times.run_queue, RunQueueTime::kWhole);
+    const DurationNs rest_ns = times.end_ns - EpochOffsetNs() - truth.told_ns;
+    EXPECT_GE(times.runnable_ns, truth.counts.run_queue_ns);
+    EXPECT_LE(times.runnable_ns, truth.counts.run_queue_ns + rest_ns);
+    EXPECT_GE(times.on_cpu_ns, truth.counts.cpu_ns);
+    EXPECT_LE(times.on_cpu_ns, truth.counts.cpu_ns + rest_ns + stolen_ns_);
+    EXPECT_TRUE(times.counts.has_io);
+  }
+}
+
 // The kernel counts both together.
 TEST_F(OffCpuChildTest, WaitsForACpuBeforeTheExecAreNotTheProgram) {
   shares_cpu_before_exec_ = true;

@@ -78,6 +78,7 @@ class OffCpuSession final : public ActivitySession {
   bool HandleKnown(RecordBytes bytes, uint32_t type, size_t ring);
   // Whether its main thread has, and nobody has waited for it yet.
   static bool HasEnded(int64_t pid);
+  void ReadEnded(const sampling::TaskRecord& task);
   bool HandleTask(RecordBytes bytes, uint32_t type, size_t ring);
   bool IsNew(uint32_t tid, size_t ring, RepeatedRecords::Kind kind) {
     return !may_repeat_ || !repeated_.IsRepeated(tid, ring, kind);
@@ -226,11 +227,14 @@ void OffCpuSession::Poll() {
   settled_ns_ = now_ns;
   pids_.ForgetEnded();
   samples_.Bound(now_ns);
+  int counted = 0;
   for (int i = 0; i < kMostReadsPerPoll; ++i) {
     const auto thread = clock_.NextToRead(now_ns);
     if (!thread) break;
     ReadSchedStatOf(*thread, now_ns);
-    if (i < kMostCountsPerPoll) ReadCountsOf(*thread);
+    if (thread->counts_are_due && counted++ < kMostCountsPerPoll) {
+      ReadCountsOf(*thread);
+    }
   }
   causes_.LookAtBlocked(clock_, until_ns);
 }
@@ -259,6 +263,10 @@ void OffCpuSession::OnExec(const sampling::CommRecord& comm) {
 
 void OffCpuSession::Drain(uint64_t until_ns) {
   calls_.Read();
+  for (const NotedEnd& end : calls_.TakeEnds()) {
+    clock_.OnLastCounts(end.tid, end.on_cpu_ns, end.waited_ns, end.counts,
+                        end.time_ns);
+  }
   for (PerfRing* const ring : rings_) ring->Refresh();
   sampling::MergeByTime(
       rings_, until_ns,
@@ -330,6 +338,13 @@ bool OffCpuSession::HasEnded(int64_t pid) {
   return status && status->has_ended;
 }
 
+void OffCpuSession::ReadEnded(const sampling::TaskRecord& task) {
+  const auto stat = ReadSchedStat(task.pid, task.tid);
+  if (!stat) return;
+  clock_.OnLastCounts(task.tid, stat->on_cpu_ns, stat->waited_ns,
+                      ReadThreadCounts(task.pid, task.tid), task.time_ns);
+}
+
 bool OffCpuSession::HandleTask(RecordBytes bytes, uint32_t type, size_t ring) {
   const auto task = sampling::DecodeTask(bytes);
   if (!task) return false;
@@ -341,10 +356,7 @@ bool OffCpuSession::HandleTask(RecordBytes bytes, uint32_t type, size_t ring) {
     }
     // Of a main thread, the counts stay until somebody has waited for it. If
     // another thread became a program, they are that one's from then on.
-    if (task->tid == task->pid && HasEnded(task->pid)) {
-      ReadSchedStatOf({task->pid, task->tid}, NowNs());
-      ReadCountsOf({task->pid, task->tid});
-    }
+    if (task->tid == task->pid && HasEnded(task->pid)) ReadEnded(*task);
     clock_.OnExit(task->tid, task->time_ns);
     repeated_.Forget(task->tid);
     if (of_all_processes_) ended_.insert(task->tid);

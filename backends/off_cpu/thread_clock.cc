@@ -11,7 +11,11 @@ namespace {
 using model::RunQueueTime;
 using model::ThreadTimes;
 
+// Threads are read every so often: 400 a second while there are few. What one
+// waited after it was last read is not known if it ends then.
+constexpr uint64_t kLeastReadPeriodNs = 10 * kNsPerMs;
 constexpr uint64_t kReadPeriodNs = 100 * kNsPerMs;
+constexpr uint64_t kPeriodOfEachNs = kReadPeriodNs / 40;
 // How many threads NextToRead looks at before it gives up.
 constexpr int kMostLooks = 64;
 // The same of NextBlocked: some 0.1 ms.
@@ -68,6 +72,8 @@ void ThreadClock::Enter(uint32_t tid, LiveThread& thread, uint64_t time_ns,
     if (time_ns >= thread.run_queue_read_ns) {
       thread.runnable_since_read_ns += passed_ns;
     }
+  } else if (time_ns > thread.run_queue_read_ns) {
+    thread.is_read_at_end = false;
   }
   thread.since_ns = std::max(thread.since_ns, time_ns);
   thread.state = next;
@@ -81,6 +87,17 @@ void ThreadClock::UseCpuTimeRead(LiveThread& thread, uint64_t time_ns,
                                  bool is_unknown) {
   const std::optional<CpuTimeRead>& read = thread.cpu_time_read;
   if (!read || time_ns <= read->begin_ns) return;
+  if (read->is_own) {
+    if (!is_unknown && thread.state == State::kOnCpu &&
+        thread.since_ns <= read->end_ns) {
+      thread.last_hidden = {
+          read->on_cpu_ns - thread.times.on_cpu_ns -
+              static_cast<DurationNs>(read->end_ns - thread.since_ns),
+          Switches(thread.times)};
+    }
+    thread.cpu_time_read.reset();
+    return;
+  }
   const uint64_t since_ns =
       thread.state == State::kOnCpu ? thread.since_ns : time_ns;
   const uint64_t doubt_ns =
@@ -253,7 +270,9 @@ void ThreadClock::OnEndLost(uint32_t tid) {
   if (found != live_.end()) found->second.is_doubtful = true;
 }
 
-std::optional<ThreadKey> ThreadClock::NextToRead(uint64_t now_ns) {
+std::optional<ThreadClock::DueThread> ThreadClock::NextToRead(uint64_t now_ns) {
+  const uint64_t period_ns = std::clamp(live_.size() * kPeriodOfEachNs,
+                                        kLeastReadPeriodNs, kReadPeriodNs);
   for (int looks = 0; looks < kMostLooks && !turns_.empty(); ++looks) {
     const uint32_t tid = turns_.front();
     turns_.pop_front();
@@ -261,12 +280,12 @@ std::optional<ThreadKey> ThreadClock::NextToRead(uint64_t now_ns) {
     if (found == live_.end()) continue;
     turns_.push_back(tid);
     LiveThread& thread = found->second;
-    if (!thread.is_due || now_ns < thread.last_read_ns + kReadPeriodNs) {
-      continue;
-    }
+    if (!thread.is_due || now_ns < thread.last_read_ns + period_ns) continue;
     thread.is_due = false;
     thread.last_read_ns = now_ns;
-    return ThreadKey{thread.pid, tid};
+    const bool counts_are_due = now_ns >= thread.last_counts_ns + kReadPeriodNs;
+    if (counts_are_due) thread.last_counts_ns = now_ns;
+    return DueThread{{thread.pid, tid}, counts_are_due};
   }
   return std::nullopt;
 }
@@ -279,6 +298,7 @@ void ThreadClock::OnRunQueue(uint32_t tid, DurationNs waited_ns,
       std::max<DurationNs>(waited_ns - found->second.run_queue_before_ns, 0);
   found->second.run_queue_read_ns = time_ns;
   found->second.runnable_since_read_ns = 0;
+  found->second.is_read_at_end = false;
   found->second.times.run_queue = RunQueueTime::kLastKnown;
 }
 
@@ -286,7 +306,24 @@ void ThreadClock::OnCpuTime(uint32_t tid, DurationNs on_cpu_ns,
                             uint64_t begin_ns, uint64_t end_ns) {
   const auto found = live_.find(tid);
   if (found == live_.end()) return;
-  found->second.cpu_time_read = {on_cpu_ns, begin_ns, end_ns};
+  std::optional<CpuTimeRead>& read = found->second.cpu_time_read;
+  if (read && read->is_own) return;  // the records have not come to it yet
+  read = {on_cpu_ns, begin_ns, end_ns};
+}
+
+void ThreadClock::OnLastCounts(uint32_t tid, DurationNs on_cpu_ns,
+                               DurationNs waited_ns,
+                               const model::ThreadCounts& counts,
+                               uint64_t time_ns) {
+  const auto found = live_.find(tid);
+  if (found == live_.end() ||
+      time_ns < static_cast<uint64_t>(found->second.times.begin_ns)) {
+    return;  // of an earlier thread with that number
+  }
+  OnRunQueue(tid, waited_ns, time_ns);
+  OnCounts(tid, counts);
+  found->second.is_read_at_end = true;
+  found->second.cpu_time_read = {on_cpu_ns, time_ns, time_ns, true};
 }
 
 std::optional<BlockedThread> ThreadClock::NextBlocked(uint64_t latest_ns) {
@@ -316,7 +353,8 @@ std::vector<ThreadKey> ThreadClock::LiveThreads() const {
 
 // Before a thread's last time counts: whether all of its waiting was read.
 void ThreadClock::NoteRunQueue(LiveThread& thread, uint64_t time_ns) const {
-  if (thread.run_queue_ns && thread.run_queue_read_ns >= time_ns &&
+  if (thread.run_queue_ns &&
+      (thread.run_queue_read_ns >= time_ns || thread.is_read_at_end) &&
       thread.times.unknown_ns == 0 && !IsUnknown(thread)) {
     thread.times.run_queue = RunQueueTime::kWhole;
   }

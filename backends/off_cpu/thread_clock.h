@@ -96,10 +96,13 @@ class ThreadClock {
   // The thread does not exist any more, and no record told of its end.
   void OnEndLost(uint32_t tid);
 
+  struct DueThread : ThreadKey {
+    bool counts_are_due = false;
+  };
   // A thread that ran since its time in the run queue was last read, if that is
-  // long ago. The caller reads it and calls OnRunQueue. Nothing: none is due,
-  // or many threads were looked at for nothing.
-  std::optional<ThreadKey> NextToRead(uint64_t now_ns);
+  // long ago. The caller reads it and calls OnRunQueue, and OnCounts if these
+  // are due. Nothing: none is due, or many threads were looked at for nothing.
+  std::optional<DueThread> NextToRead(uint64_t now_ns);
   // `waited_ns`: how long the kernel says the thread has waited for a CPU, at
   // that time. A wait that goes on is not in it: the kernel counts it when the
   // thread gets a CPU.
@@ -109,6 +112,11 @@ class ThreadClock {
   // kernel counts it for the thread; its records do not show it.
   void OnCpuTime(uint32_t tid, DurationNs on_cpu_ns, uint64_t begin_ns,
                  uint64_t end_ns);
+
+  // The same, as the thread said itself just before its end, or as it was
+  // read after that. It was on a CPU then.
+  void OnLastCounts(uint32_t tid, DurationNs on_cpu_ns, DurationNs waited_ns,
+                    const model::ThreadCounts& counts, uint64_t time_ns);
 
   // A thread that has been blocked since `latest_ns` or longer, each once after
   // it was blocked. A thread that was blocked later waits for a later call.
@@ -137,6 +145,7 @@ class ThreadClock {
     DurationNs on_cpu_ns = 0;
     uint64_t begin_ns = 0;
     uint64_t end_ns = 0;
+    bool is_own = false;  // the thread ran, and its time is of `end_ns`
   };
   // How much of its time on a CPU the kernel has counted, and the records have
   // not shown, after so many switches.
@@ -153,10 +162,13 @@ class ThreadClock {
     bool is_listed = false;              // in blocked_
     uint64_t since_ns = 0;               // when the state began
     uint64_t last_read_ns = 0;           // of its time in the run queue
+    uint64_t last_counts_ns = 0;         // when its counts were due
     DurationNs run_queue_before_ns = 0;  // not of this life
     std::optional<DurationNs> run_queue_ns;
     uint64_t run_queue_read_ns = 0;         // the time of that
     DurationNs runnable_since_read_ns = 0;  // not in it
+    // The thread read it itself, and no wait has ended since.
+    bool is_read_at_end = false;
     // Until the records have come as far as that.
     std::optional<CpuTimeRead> cpu_time_read;
     std::optional<HiddenCpuTime> first_hidden;

@@ -431,6 +431,72 @@ TEST_F(ThreadClockTest, NoThreadRanForLongerThanItDidNotWait) {
   EXPECT_EQ(TimesOf(7).blocked_ns(), 0);
 }
 
+// Each switch takes 3 us more than its records show, and each sleep ends with
+// 2 us in the run queue. Nobody reads the thread before its end.
+TEST_F(ThreadClockTest, WhatAThreadTellsAtItsEndIsExact) {
+  constexpr uint64_t kUs = 1'000;
+  for (const bool blocks_again : {false, true}) {
+    const uint32_t tid = blocks_again ? 8 : 7;
+    clock_.OnFork(kPid, tid, 0);
+    In(tid, 0);
+    uint64_t at_ns = 0;
+    for (int i = 0; i < 10; ++i) {
+      Block(tid, at_ns + 10 * kUs);
+      at_ns += 100 * kUs;
+      if (i == 9) {
+        // It is noted before the records are read.
+        clock_.OnLastCounts(tid, (100 + 5 + 10 * 3) * kUs, 20 * kUs,
+                            {.has_faults = true, .minor_faults = 3},
+                            at_ns + 5 * kUs);
+        clock_.OnCpuTime(tid, 1, at_ns + 6 * kUs, at_ns + 7 * kUs);
+      }
+      In(tid, at_ns);
+    }
+    if (blocks_again) {
+      Block(tid, at_ns + 6 * kUs);
+      In(tid, at_ns + 7 * kUs);
+    }
+    Preempt(tid, at_ns + 8 * kUs);
+    In(tid, at_ns + 12 * kUs);
+    clock_.OnExit(tid, at_ns + 14 * kUs);
+    const ThreadTimes times = TimesOf(tid);
+    EXPECT_EQ(times.runnable_ns, DurationNs{24 * kUs});
+    EXPECT_EQ(times.run_queue,
+              blocks_again ? RunQueueTime::kLastKnown : RunQueueTime::kWhole);
+    EXPECT_EQ(times.counts.minor_faults, 3u);
+    if (blocks_again) continue;  // some more switches
+    EXPECT_EQ(times.on_cpu_ns, DurationNs{(100 + 10 + 11 * 3) * kUs});
+  }
+}
+
+TEST_F(ThreadClockTest, TheEndOfAnEarlierThreadOfThatNumberDoesNotCount) {
+  clock_.OnFork(kPid, 7, 100);
+  In(7, 110);
+  clock_.OnLastCounts(7, 1'000, 1'000, {}, 90);
+  clock_.OnExit(7, 200);
+  EXPECT_EQ(TimesOf(7).on_cpu_ns, 90);
+  EXPECT_EQ(TimesOf(7).run_queue, RunQueueTime::kPreemptions);
+}
+
+TEST_F(ThreadClockTest, FewThreadsAreReadMoreOftenButNotTheirCounts) {
+  clock_.OnFork(kPid, 7, 0);
+  EXPECT_TRUE(clock_.NextToRead(kSecond)->counts_are_due);
+  In(7, kSecond + 1);
+  EXPECT_FALSE(clock_.NextToRead(kSecond + kSecond / 200).has_value());
+  const auto soon = clock_.NextToRead(kSecond + kSecond / 100);
+  ASSERT_TRUE(soon.has_value());
+  EXPECT_FALSE(soon->counts_are_due);
+  Block(7, kSecond + 2);
+  EXPECT_TRUE(clock_.NextToRead(kSecond + kSecond / 10)->counts_are_due);
+  for (uint32_t tid = 100; tid < 140; ++tid) clock_.OnFork(kPid, tid, kSecond);
+  In(7, kSecond + 3);
+  while (clock_.NextToRead(2 * kSecond)) {
+  }
+  Block(7, 2 * kSecond);
+  EXPECT_FALSE(clock_.NextToRead(2 * kSecond + kSecond / 100).has_value());
+  EXPECT_TRUE(clock_.NextToRead(2 * kSecond + kSecond / 10).has_value());
+}
+
 TEST_F(ThreadClockTest, OnlyThreadsThatRanAreReadAndNotTooOften) {
   clock_.OnFork(kPid, 7, 0);
   clock_.OnFork(kPid, 8, 0);
@@ -447,7 +513,7 @@ TEST_F(ThreadClockTest, OnlyThreadsThatRanAreReadAndNotTooOften) {
   EXPECT_EQ(read_all(kSecond), (Tids{7, 8}));
   EXPECT_EQ(read_all(kSecond), Tids{});
   In(8, kSecond + 1);
-  EXPECT_EQ(read_all(kSecond + kSecond / 100), Tids{}) << "too soon";
+  EXPECT_EQ(read_all(kSecond + kSecond / 200), Tids{}) << "too soon";
   EXPECT_EQ(read_all(kSecond + kSecond / 2), Tids{8});
   clock_.OnExit(7, 2 * kSecond);
   clock_.OnExit(8, 2 * kSecond);

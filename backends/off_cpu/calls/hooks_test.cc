@@ -123,6 +123,32 @@ std::string FunctionAt(uint64_t address) {
   return info.dli_sname;
 }
 
+// Nobody can read them afterwards.
+TEST_F(HooksTest, AThreadNotesTheKernelsCountsAtItsEnd) {
+  static std::atomic<pid_t> tid = 0;
+  static std::atomic<int64_t> on_cpu_ns = 0;
+  Other([] {
+    tid = gettid();
+    nanosleep(&kMs, nullptr);
+    timespec time;
+    do {
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    } while (time.tv_nsec < 3 * kNsPerMs);
+    on_cpu_ns = time.tv_nsec;
+  }).Join();
+  std::vector<NotedEnd> ends;
+  Reader().Read([](NotedCall&&) {},
+                [&](const NotedEnd& end) { ends.push_back(end); });
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].tid, static_cast<uint32_t>(tid.load()));
+  EXPECT_GE(ends[0].on_cpu_ns, on_cpu_ns.load());
+  EXPECT_LE(ends[0].time_ns, static_cast<uint64_t>(MonotonicNs()));
+  EXPECT_TRUE(ends[0].counts.has_faults);
+  EXPECT_TRUE(ends[0].counts.has_io);
+  // Reads of the files before that of the I/O.
+  EXPECT_GE(ends[0].counts.read_calls, 1u);
+}
+
 TEST_F(HooksTest, ASleepIsNotedWithItsStack) {
   const int64_t before_ns = MonotonicNs();
   errno = 77;

@@ -18,8 +18,8 @@ absl::Status NotedCalls::Prepare(TargetSetup& setup) {
 void NotedCalls::Read() {
   if (reader_ == nullptr) return;
   const auto read = static_cast<ptrdiff_t>(calls_.size());
-  reader_->Read(
-      [this](NotedCall&& call) { calls_.push_back(std::move(call)); });
+  reader_->Read([this](NotedCall&& call) { calls_.push_back(std::move(call)); },
+                [this](const NotedEnd& end) { ends_.push_back(end); });
   const auto new_calls = calls_.begin() + read;
   std::ranges::sort(new_calls, calls_.end(), {}, &NotedCall::end_ns);
   std::ranges::inplace_merge(calls_, new_calls, {}, &NotedCall::end_ns);

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -35,6 +36,8 @@ class NotedCalls {
   absl::Status Prepare(TargetSetup& setup);
   // Without Prepare, these do nothing.
   void Read();
+  // The ends of threads that Read has found since the last call.
+  std::vector<NotedEnd> TakeEnds() { return std::exchange(ends_, {}); }
   // Gives the log all calls that have ended by then.
   void Deliver(uint64_t until_ns);
   // The thread has ended. Call it while the code of its process is known.
@@ -50,6 +53,7 @@ class NotedCalls {
                                    const OffCpuTime& wait, bool is_first) const;
 
   std::vector<NotedCall> calls_;
+  std::vector<NotedEnd> ends_;
   NotedWakes wakes_;
 };
 

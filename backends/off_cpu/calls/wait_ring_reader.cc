@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/off_cpu/look/schedstat.h"
+#include "backends/off_cpu/look/thread_counts.h"
 #include "backends/off_cpu/target/seccomp_filters.h"
 
 namespace kymo::off_cpu {
@@ -29,11 +32,20 @@ constexpr int64_t kFirstAnchorNs = 2 * kNsPerMs;
 // Between two reads, which come every 5 ms: 25,600 a second.
 constexpr int32_t kMostWakes = 128;
 
-constexpr std::array kKinds = {
-    WaitKind::kLock,    WaitKind::kCondition, WaitKind::kSleep,
-    WaitKind::kRead,    WaitKind::kWrite,     WaitKind::kPoll,
-    WaitKind::kNetwork, WaitKind::kChild,     WaitKind::kUnknown};
+// Of a thread: a hundred years.
+constexpr int64_t kMostCpuNs = int64_t{36'500} * 86'400 * kNsPerSecond;
+
+constexpr std::array kKinds = {WaitKind::kLock,    WaitKind::kCondition,
+                               WaitKind::kSleep,   WaitKind::kRead,
+                               WaitKind::kWrite,   WaitKind::kPoll,
+                               WaitKind::kNetwork, WaitKind::kChild,
+                               WaitKind::kUnknown, WaitKind::kUnknown};
 static_assert(kKinds.size() == static_cast<size_t>(kLastCallKind) + 1);
+
+template <size_t kSize>
+std::string_view Text(const char (&text)[kSize]) {
+  return {text, strnlen(text, kSize)};
+}
 
 }  // namespace
 
@@ -84,10 +96,8 @@ std::string WaitRingReader::path() const {
   return absl::StrCat("/proc/", getpid(), "/fd/", file_.get());
 }
 
-std::optional<NotedCall> WaitRingReader::ReadCell(
-    uint32_t index, const TickConverter& clock) const {
-  WaitCell cell;
-  memcpy(&cell, WaitCellsOf(ring_, cell_count_) + index, sizeof(cell));
+std::optional<NotedCall> WaitRingReader::ReadCall(const WaitCell& cell,
+                                                  const TickConverter& clock) {
   const TimeNs begin_ns = clock.ToEpochNs(cell.begin_ticks);
   const TimeNs end_ns = clock.ToEpochNs(cell.end_ticks);
   if (cell.tid <= 0 || cell.kind > kLastCallKind ||
@@ -115,7 +125,40 @@ std::optional<NotedCall> WaitRingReader::ReadCell(
       .is_shared = cell.is_shared != 0};
 }
 
-void WaitRingReader::Read(const std::function<void(NotedCall&&)>& visit) {
+std::optional<NotedEnd> WaitRingReader::ReadEnd(const WaitCell& cell,
+                                                const TickConverter& clock) {
+  const TimeNs time_ns = clock.ToEpochNs(cell.end_ticks);
+  const auto stat = ParseSchedStat(Text(cell.texts.schedstat));
+  if (cell.tid <= 0 || time_ns < 0 || !stat || stat->waited_ns > kMostCpuNs ||
+      cell.object > kMostCpuNs) {
+    return std::nullopt;
+  }
+  NotedEnd end = {.tid = static_cast<uint32_t>(cell.tid),
+                  .time_ns = static_cast<uint64_t>(time_ns),
+                  .on_cpu_ns = static_cast<DurationNs>(cell.object),
+                  .waited_ns = stat->waited_ns};
+  ParseFaults(Text(cell.texts.stat), end.counts);
+  ParseIo(Text(cell.texts.io), end.counts);
+  return end;
+}
+
+bool WaitRingReader::Visit(
+    const WaitCell& cell, const TickConverter& clock,
+    const std::function<void(NotedCall&&)>& visit,
+    const std::function<void(const NotedEnd&)>& visit_end) {
+  if (cell.kind == CallKind::kThreadEnd) {
+    const auto end = ReadEnd(cell, clock);
+    if (end && visit_end) visit_end(*end);
+    return end.has_value();
+  }
+  auto call = ReadCall(cell, clock);
+  if (call) visit(*std::move(call));
+  return call.has_value();
+}
+
+void WaitRingReader::Read(
+    const std::function<void(NotedCall&&)>& visit,
+    const std::function<void(const NotedEnd&)>& visit_end) {
   const ClockAnchor now = MeasureAnchor(source_);
   // Times are CLOCK_MONOTONIC here: the offset is 0.
   const TickConverter clock(source_, older_, now, 0);
@@ -127,14 +170,11 @@ void WaitRingReader::Read(const std::function<void(NotedCall&&)>& visit) {
   for (uint32_t i = 0; i < cell_count_; ++i) {
     // Acquire: pairs with the thread's release (I1).
     if (states[i].load(std::memory_order_acquire) != kWaitReady) continue;
-    std::optional<NotedCall> call = ReadCell(i, clock);
+    WaitCell cell;
+    memcpy(&cell, WaitCellsOf(ring_, cell_count_) + i, sizeof(cell));
     // Release: our reads are done before a thread may take it.
     states[i].store(kWaitFree, std::memory_order_release);
-    if (call) {
-      visit(*std::move(call));
-    } else {
-      ++unsound_cells_;
-    }
+    if (!Visit(cell, clock, visit, visit_end)) ++unsound_cells_;
   }
   // So the target takes the same cells again, which caches know. Before they
   // were free, it would have found none.

@@ -23,9 +23,20 @@
 #include "backends/off_cpu/target/wait_ring.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/owned_descriptor.h"
+#include "profiler/base/time.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/model/waits.h"
 
 namespace kymo::off_cpu {
+
+// What the kernel has counted of a thread that ends, by then.
+struct NotedEnd {
+  uint32_t tid = 0;
+  uint64_t time_ns = 0;  // CLOCK_MONOTONIC
+  DurationNs on_cpu_ns = 0;
+  DurationNs waited_ns = 0;  // for a CPU
+  model::ThreadCounts counts;
+};
 
 // A call of the target that took long enough to have blocked, or that ended
 // the wait of another thread.
@@ -68,7 +79,8 @@ class WaitRingReader {
   std::string path() const;
 
   // Takes all finished cells, in no particular order.
-  void Read(const std::function<void(NotedCall&&)>& visit);
+  void Read(const std::function<void(NotedCall&&)>& visit,
+            const std::function<void(const NotedEnd&)>& visit_end = nullptr);
 
   // Makes hooks note nothing from now on.
   void Disable() noexcept;
@@ -87,8 +99,15 @@ class WaitRingReader {
 
  private:
   explicit WaitRingReader(uint32_t cell_count) : cell_count_(cell_count) {}
-  std::optional<NotedCall> ReadCell(uint32_t index,
-                                    const TickConverter& clock) const;
+  // These return nothing if the cell holds nonsense.
+  static std::optional<NotedCall> ReadCall(const WaitCell& cell,
+                                           const TickConverter& clock);
+  static std::optional<NotedEnd> ReadEnd(const WaitCell& cell,
+                                         const TickConverter& clock);
+
+  static bool Visit(const WaitCell& cell, const TickConverter& clock,
+                    const std::function<void(NotedCall&&)>& visit,
+                    const std::function<void(const NotedEnd&)>& visit_end);
 
   const uint32_t cell_count_;
   const ClockSource source_ = DetectClockSource();

@@ -60,6 +60,34 @@ TEST_F(WaitRingReaderTest, TakesFinishedCells) {
   EXPECT_EQ(WaitStatesOf(reader_->ring())[5], kWaitFree);
 }
 
+TEST_F(WaitRingReaderTest, TakesWhatAThreadSaidAtItsEnd) {
+  const auto fill = [&](uint32_t index, const char* schedstat) {
+    WaitCell* const cell = Fill(index);
+    cell->kind = CallKind::kThreadEnd;
+    cell->object = 5'000'000;
+    std::memset(&cell->texts, 'x', sizeof(cell->texts));  // nothing ends
+    std::strcpy(cell->texts.schedstat, schedstat);
+    return cell;
+  };
+  std::strcpy(fill(1, "4000000 777 12\n")->texts.stat,
+              "42 (a) b) R 1 1 1 0 -1 0 31 0 4 0 ");
+  fill(2, "4000000 -5 12\n");
+  fill(3, "4000000 9000000000000000000 12\n");
+  fill(4, "1 1 1")->object = ~uint64_t{0};
+  std::vector<NotedEnd> ends;
+  reader_->Read([](NotedCall&&) { FAIL(); },
+                [&](const NotedEnd& end) { ends.push_back(end); });
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].tid, 42u);
+  EXPECT_EQ(ends[0].on_cpu_ns, 5'000'000);
+  EXPECT_EQ(ends[0].waited_ns, 777);
+  EXPECT_GT(ends[0].time_ns, 0u);
+  EXPECT_EQ(ends[0].counts,
+            (model::ThreadCounts{
+                .has_faults = true, .minor_faults = 31, .major_faults = 4}));
+  EXPECT_EQ(reader_->unsound_cells(), 3u);
+}
+
 TEST_F(WaitRingReaderTest, TimesAreThoseOfTheKernelsClock) {
   const int64_t before_ns = MonotonicNs();
   WaitCell* const cell = Fill(0);

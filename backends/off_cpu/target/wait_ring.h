@@ -6,7 +6,7 @@
 //   WaitRingHeader | state of each cell (uint32) | cells
 //
 // A cell is one call that took long enough to have blocked, or that ended the
-// wait of another thread. Its state goes
+// wait of another thread; or the end of a thread. Its state goes
 // free -> writing -> ready -> free. A thread takes a free cell (compare and
 // exchange), fills it and publishes it. Only the collector frees cells. Nobody
 // waits: a thread that finds no free cell among a few counts a drop.
@@ -30,7 +30,7 @@
 namespace kymo::off_cpu {
 
 inline constexpr uint32_t kWaitRingMagic = 0x4b594d57;  // "KYMW"
-inline constexpr uint32_t kWaitRingVersion = 6;
+inline constexpr uint32_t kWaitRingVersion = 7;
 
 // Set for the target by the backend's Prepare: the path of the ring.
 inline constexpr char kWaitRingVariable[] = "KYMO_WAIT_RING";
@@ -45,9 +45,10 @@ enum class CallKind : uint8_t {
   kPoll,
   kNetwork,
   kChild,
-  kWake,  // no wait: the call ended one, of another thread
+  kWake,       // no wait: the call ended one, of another thread
+  kThreadEnd,  // no call: what the kernel has counted of a thread that ends
 };
-inline constexpr CallKind kLastCallKind = CallKind::kWake;
+inline constexpr CallKind kLastCallKind = CallKind::kThreadEnd;
 
 enum class CallObject : uint8_t {
   kOther = 0,  // a lock, a child; or nothing
@@ -78,10 +79,18 @@ static_assert(sizeof(WaitRingHeader) == 64);
 
 inline constexpr uint32_t kMostCallAddresses = 119;
 
+// Files of proc(5) of a thread, as much of each as fits. Empty: not readable.
+struct ThreadTexts {
+  char schedstat[96];
+  char stat[320];
+  char io[256];
+};
+
 struct WaitCell {
   uint64_t begin_ticks;  // of the call
   uint64_t end_ticks;
-  uint64_t object;      // as object_is says; 0: none
+  uint64_t object;      // as object_is says; 0: none. Of a thread's end: its
+                        // time on a CPU, in ns
   int32_t tid;          // of the thread that waited
   uint32_t holder_tid;  // who had the lock when the call began; 0: not known
   CallKind kind;
@@ -100,7 +109,10 @@ struct WaitCell {
   uint16_t is_shared;      // of a wake: several processes have the object
   // The beginning of the function that was called, and the return addresses of
   // its callers, innermost first.
-  uint64_t addresses[kMostCallAddresses];
+  union {
+    uint64_t addresses[kMostCallAddresses];
+    ThreadTexts texts;  // of a thread's end, at end_ticks
+  };
 };
 static_assert(sizeof(WaitCell) == 1024);
 

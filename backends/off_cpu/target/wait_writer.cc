@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "backends/off_cpu/target/seccomp_filters.h"
@@ -21,6 +22,8 @@ namespace kymo::off_cpu {
 namespace {
 
 constexpr uint32_t kProbes = 16;
+// glibc allocates to set the keys behind these.
+constexpr pthread_key_t kMostKeys = 32;
 
 // It would not see the locks that hooks take, and call the program's accesses
 // races.
@@ -84,6 +87,9 @@ constinit thread_local KnownThread known
 // however that is forked.
 constinit int32_t* known_pid = nullptr;
 
+constinit pthread_key_t end_key = 0;
+constinit bool has_end_key = false;
+
 int32_t ThisThread() noexcept {
   if (known.tid != 0 && known.pid == *known_pid) [[likely]]
     return known.tid;
@@ -91,8 +97,47 @@ int32_t ThisThread() noexcept {
   const auto pid = static_cast<int32_t>(syscall(SYS_getpid));
   if (*known_pid == 0) *known_pid = pid;
   // A child of vfork runs in its parent's memory until its exec.
-  if (pid == *known_pid) known = {pid, tid};
+  if (pid == *known_pid) {
+    known = {pid, tid};
+    // Any value, so that the key's function is called when the thread ends.
+    if (has_end_key) pthread_setspecific(end_key, &known);
+  }
   return tid;
+}
+
+template <size_t kSize>
+void ReadOwnFile(const char* path, char (&text)[kSize]) noexcept {
+  const int fd = AboveStandardStreams(static_cast<int>(
+      syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC)));
+  const long size = fd < 0 ? 0 : syscall(SYS_read, fd, text, kSize - 1);
+  if (fd >= 0) syscall(SYS_close, fd);
+  text[size > 0 ? size : 0] = '\0';
+}
+
+// What the thread does from here to its end, some microseconds, is not in it.
+void NoteThreadEnd(void*) noexcept {
+  if (!IsWatching()) return;
+  if (watch.ring->is_enabled.load(std::memory_order_relaxed) == 0) {
+    return StopWatching();
+  }
+  const int saved_errno = errno;
+  WaitCellStates* state = nullptr;
+  if (WaitCell* const cell = Take(&state)) {
+    ReadOwnFile("/proc/thread-self/stat", cell->texts.stat);
+    ReadOwnFile("/proc/thread-self/io", cell->texts.io);
+    ReadOwnFile("/proc/thread-self/schedstat", cell->texts.schedstat);
+    timespec on_cpu = {};
+    syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &on_cpu);
+    cell->begin_ticks = cell->end_ticks = CallTicks();
+    cell->object = static_cast<uint64_t>(on_cpu.tv_sec) * 1'000'000'000 +
+                   static_cast<uint64_t>(on_cpu.tv_nsec);
+    cell->object_is = CallObject::kOther;
+    cell->kind = CallKind::kThreadEnd;
+    cell->tid = ThisThread();
+    cell->pid = *known_pid;
+    state->store(kWaitReady, std::memory_order_release);
+  }
+  errno = saved_errno;
 }
 
 // False if there is no memory.
@@ -142,6 +187,8 @@ void JoinWaitRing() noexcept {
     watch.ring = MapRing(path);
     if (watch.ring != nullptr && !HasFilterOfItsOwn(*watch.ring) &&
         EnterProcess()) {
+      has_end_key = pthread_key_create(&end_key, NoteThreadEnd) == 0 &&
+                    end_key < kMostKeys;
       watch.clock = static_cast<ClockSource>(watch.ring->clock);
       watch.cell_count = watch.ring->cell_count;
       watch.least_ticks = watch.ring->least_ticks;

@@ -11,7 +11,11 @@
 // stack and a cell of the ring. Whether and how long it blocked the kernel's
 // records of switches tell (backends/off_cpu/wait_log.h).
 //
-// Needs libc only: no allocation, no lock, no descriptor.
+// A thread that has noted a call also notes its end, with what the kernel has
+// counted for it: nobody can read that afterwards. This takes a descriptor for
+// some microseconds.
+//
+// Needs libc only: no allocation, no lock.
 //
 // Threads: each call concerns the calling thread. All are async-signal-safe but
 //   JoinWaitRing. NoteCall keeps errno.
