@@ -1,11 +1,17 @@
+// Long, because what a futex was for has one rule for each library.
 #include "backends/off_cpu/lock_names.h"
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <set>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "backends/off_cpu/look/lock_owner.h"
+#include "profiler/base/time.h"
 #include "profiler/model/stack_table.h"
 
 namespace kymo::off_cpu {
@@ -68,14 +74,18 @@ constexpr std::string_view kGilFunctions[] = {"take_gil",
                                               "PyEval_AcquireThread",
                                               "PyEval_ReleaseThread",
                                               "PyGILState_Ensure"};
+constexpr std::string_view kGil = "GIL";
 constexpr std::string_view kInterpreter = "_PyEval_EvalFrameDefault";
 // Where stacks have the functions of Python, these stand in its place. Their
 // module is their file.
 bool IsOfPython(const model::Frame& frame) {
   return frame.module != model::kEmptyName && frame.module == frame.file;
 }
+std::string_view BaseName(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
 bool IsInterpreter(std::string_view module) {
-  const std::string_view name = module.substr(module.rfind('/') + 1);
+  const std::string_view name = BaseName(module);
   return name.starts_with("python") || name.starts_with("libpython");
 }
 // take_gil is no symbol of a stripped Python.
@@ -127,13 +137,22 @@ constexpr PythonWait kPythonWaits[] = {
     {"/threading.py", "join"},
     {"/threading.py", "_wait_for_tstate_lock"},
     {"/concurrent/futures/thread.py", "_worker"},
+    {"/multiprocessing/pool.py", "_handle_results"},
+    {"/multiprocessing/pool.py", "_handle_tasks"},
+    {"/multiprocessing/pool.py", "_handle_workers"},
     {"/multiprocessing/pool.py", "worker"}};
+// The part of the library that is queue.SimpleQueue, in C.
+constexpr std::string_view kPythonQueue = "_queue.";
 
 // By the innermost function of Python.
 bool IsPythonWait(const model::TraceShard& shard, model::StackId stack) {
   for (; stack != model::kEmptyStack; stack = shard.stacks.parent(stack)) {
     const model::Frame& frame = shard.stacks.frame(shard.stacks.leaf(stack));
-    if (!IsOfPython(frame)) continue;
+    if (!IsOfPython(frame)) {
+      const std::string_view module = shard.strings.Get(frame.module);
+      if (BaseName(module).starts_with(kPythonQueue)) return true;
+      continue;
+    }
     const std::string_view file = shard.strings.Get(frame.file);
     // "Condition.wait (threading.py:320)"
     std::string_view function = shard.strings.Get(frame.function);
@@ -146,11 +165,26 @@ bool IsPythonWait(const model::TraceShard& shard, model::StackId stack) {
   return false;
 }
 
+// A futex of Go's library, called by nobody that is known: where a program has
+// lost its tables of frames. A thread that has nothing to run waits so.
+bool IsGoAlone(const model::TraceShard& shard, model::StackId stack) {
+  while (stack != model::kEmptyStack &&
+         shard.stacks.frame(shard.stacks.leaf(stack)).is_kernel) {
+    stack = shard.stacks.parent(stack);
+  }
+  return stack != model::kEmptyStack &&
+         shard.stacks.parent(stack) == model::kEmptyStack &&
+         shard.strings.Get(
+             shard.stacks.frame(shard.stacks.leaf(stack)).function) ==
+             "runtime.futex";
+}
+
 struct KindAndLock {
   std::optional<WaitKind> kind;
   // The object is a word inside of a read-write lock, not the lock: the stack
   // is that of the futex call, not of the lock's function.
   bool is_in_rwlock = false;
+  bool is_semaphore = false;
 };
 
 KindAndLock KindOfStack(const model::TraceShard& shard, model::StackId stack) {
@@ -164,8 +198,10 @@ KindAndLock KindOfStack(const model::TraceShard& shard, model::StackId stack) {
     if (frame.is_kernel) continue;
     const std::string_view function = shard.strings.Get(frame.function);
     if (const auto kind = KindOfFunction(function)) {
-      return {kind, stack != innermost &&
-                        function.find("rwlock_") != std::string_view::npos};
+      const auto is_of = [&](std::string_view word) {
+        return function.find(word) != std::string_view::npos;
+      };
+      return {kind, stack != innermost && is_of("rwlock_"), is_of("sem_")};
     }
     const std::string_view module = shard.strings.Get(frame.module);
     is_of_tasks |= std::ranges::any_of(kTaskLibraries, [&](auto library) {
@@ -173,8 +209,117 @@ KindAndLock KindOfStack(const model::TraceShard& shard, model::StackId stack) {
     });
     ++frames;
   }
-  if (is_of_tasks) return {WaitKind::kCondition};
+  if (is_of_tasks || IsGoAlone(shard, innermost)) {
+    return {WaitKind::kCondition};
+  }
   return {};
+}
+
+struct PythonParts {
+  bool has_interpreter = false;
+  bool has_python = false;  // functions of Python are known
+};
+PythonParts PythonPartsOf(const model::TraceShard& shard,
+                          model::StackId stack) {
+  PythonParts parts;
+  for (; stack != model::kEmptyStack; stack = shard.stacks.parent(stack)) {
+    const model::Frame& frame = shard.stacks.frame(shard.stacks.leaf(stack));
+    parts.has_python |= IsOfPython(frame);
+    parts.has_interpreter |= IsInterpreter(shard.strings.Get(frame.module));
+  }
+  return parts;
+}
+
+// Semaphores for which only threads wait that never give them back, such as
+// those of a pool that waits for work: nobody holds one of these. Of a
+// process's first thread it is not known, as in PostgreSQL.
+class Signals {
+ public:
+  template <typename W>
+  void Add(const model::TraceShard& shard, const W& wait) {
+    const model::Track& track = shard.tracks[wait.track];
+    Semaphore& semaphore = semaphores_[{track.pid, wait.object}];
+    semaphore.waiters.insert(wait.track);
+    semaphore.has_first_thread |= track.id == track.pid;
+    if constexpr (requires { wait.waker; }) {
+      semaphore.has_ended |= !wait.is_open;
+      if (wait.waker != model::kNoTrack) semaphore.wakers.insert(wait.waker);
+    } else {
+      semaphore.has_ended = true;
+    }
+  }
+  template <typename W>
+  bool IsSignal(const model::TraceShard& shard, const W& wait) const {
+    const auto found =
+        semaphores_.find({shard.tracks[wait.track].pid, wait.object});
+    if (found == semaphores_.end()) return false;
+    const Semaphore& semaphore = found->second;
+    if (semaphore.has_first_thread) return false;
+    if (semaphore.wakers.empty()) return !semaphore.has_ended;
+    return std::ranges::none_of(semaphore.wakers, [&](auto waker) {
+      return semaphore.waiters.contains(waker);
+    });
+  }
+
+ private:
+  struct Semaphore {
+    std::set<model::TrackIndex> waiters;
+    std::set<model::TrackIndex> wakers;
+    bool has_first_thread = false;
+    bool has_ended = false;  // a wait for it
+  };
+  std::map<std::pair<int64_t, uint64_t>, Semaphore> semaphores_;
+};
+
+// A wait for Python's interpreter lock has a time limit, after which the thread
+// asks for the lock and waits on. Whoever gives the lock back next had it when
+// the limit was over.
+void FindGilHolders(const model::TraceShard& shard,
+                    model::ThreadStates& states) {
+  const auto gil = shard.strings.Find(kGil);
+  if (!gil) return;
+  const auto is_gil = [&](const model::Wait& wait) {
+    return wait.kind == WaitKind::kLock && wait.object_name == *gil;
+  };
+  struct GivenBack {
+    TimeNs time_ns = 0;
+    model::TrackIndex by = model::kNoTrack;
+  };
+  std::map<int64_t, std::vector<GivenBack>> given_back;  // by process
+  for (const model::Wait& wait : states.waits) {
+    if (!is_gil(wait) || wait.waker == model::kNoTrack) continue;
+    given_back[shard.tracks[wait.track].pid].push_back(
+        {wait.begin_ns + wait.blocked_ns(), wait.waker});
+  }
+  for (auto& [pid, times] : given_back) {
+    std::ranges::sort(times, {}, &GivenBack::time_ns);
+  }
+  constexpr DurationNs kMostBetweenNs = kNsPerMs;
+  for (auto wait = states.waits.begin(); wait != states.waits.end(); ++wait) {
+    if (!is_gil(*wait) || wait->waker != model::kNoTrack ||
+        wait->holder != model::kNoTrack) {
+      continue;
+    }
+    TimeNs until_ns = wait->end_ns();
+    bool waits_on = false;
+    for (auto next = wait + 1;
+         next != states.waits.end() && next->track == wait->track &&
+         next->begin_ns <= until_ns + kMostBetweenNs &&
+         (is_gil(*next) || next->kind == WaitKind::kCpuBusy);
+         ++next) {
+      waits_on |= is_gil(*next);
+      until_ns = next->end_ns();
+      if (next->waker != model::kNoTrack) break;
+    }
+    if (!waits_on) continue;
+    const auto& times = given_back[shard.tracks[wait->track].pid];
+    const auto given = std::ranges::lower_bound(times, wait->end_ns(), {},
+                                                &GivenBack::time_ns);
+    if (given != times.end() && given->time_ns <= until_ns &&
+        given->by != wait->track) {
+      wait->holder = given->by;
+    }
+  }
 }
 
 // Whether the stack ends in a system call that the program made itself. Then
@@ -217,6 +362,7 @@ void TellLocksFromConditions(model::TraceShard& shard,
     KindAndLock of_stack;
     bool is_gil = false;
     bool has_holder = true;
+    bool is_python = false;
   };
   absl::flat_hash_map<uint32_t, Told> known;  // by stack
   const auto tell = [&](auto& wait) {
@@ -226,7 +372,8 @@ void TellLocksFromConditions(model::TraceShard& shard,
     const auto [at, is_new] = known.try_emplace(model::Index(wait.stack));
     if (is_new) {
       at->second = {KindOfStack(shard, wait.stack), IsGil(shard, wait.stack),
-                    !MadeItsOwnCall(shard, wait.stack)};
+                    !MadeItsOwnCall(shard, wait.stack),
+                    PythonPartsOf(shard, wait.stack).has_interpreter};
     }
     wait.kind = at->second.of_stack.kind.value_or(wait.kind);
     if (at->second.of_stack.is_in_rwlock && wait.object != 0) {
@@ -241,14 +388,40 @@ void TellLocksFromConditions(model::TraceShard& shard,
     if (!at->second.is_gil) return;
     wait.kind = WaitKind::kLock;
     wait.object = 0;  // it has several futexes
-    wait.object_name = shard.strings.Intern("GIL");
+    wait.object_name = shard.strings.Intern(kGil);
   };
-  for (model::Wait& wait : states.waits) {
+  Signals signals;
+  const auto is_semaphore = [&](const auto& wait) {
+    const auto found = known.find(model::Index(wait.stack));
+    return wait.kind == WaitKind::kLock && wait.object != 0 &&
+           found != known.end() && found->second.of_stack.is_semaphore &&
+           !found->second.is_python;
+  };
+  const auto add = [&](auto& wait) {
     tell(wait);
+    if (is_semaphore(wait)) signals.Add(shard, wait);
+  };
+  for (model::Wait& wait : states.waits) add(wait);
+  for (model::WaitSum& sum : states.short_waits) add(sum);
+  for (model::WaitSum& sum : states.short_waits) {
+    if (is_semaphore(sum) && signals.IsSignal(shard, sum)) {
+      sum.kind = WaitKind::kCondition;
+    }
+  }
+  for (model::Wait& wait : states.waits) {
+    if (is_semaphore(wait) && signals.IsSignal(shard, wait)) {
+      wait.kind = WaitKind::kCondition;
+    }
     if (wait.kind == WaitKind::kLock) {
       if (EndsOthers(shard, wait.waker_stack)) {
         wait.waker = model::kNoTrack;
         wait.waker_stack = model::kEmptyStack;
+      }
+      // Its own waits and samples tell in which function of Python it had it.
+      const PythonParts waker = PythonPartsOf(shard, wait.waker_stack);
+      if (wait.holder == model::kNoTrack && waker.has_interpreter &&
+          !waker.has_python) {
+        wait.holder = wait.waker;
       }
       continue;
     }
@@ -256,7 +429,7 @@ void TellLocksFromConditions(model::TraceShard& shard,
     wait.holder = model::kNoTrack;
     wait.holder_stack = model::kEmptyStack;
   }
-  for (model::WaitSum& sum : states.short_waits) tell(sum);
+  FindGilHolders(shard, states);
 }
 
 }  // namespace kymo::off_cpu

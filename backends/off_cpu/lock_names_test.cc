@@ -6,6 +6,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include "profiler/base/time.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -260,6 +263,117 @@ TEST_F(LockNamesTest, TheInnermostNameCounts) {
 TEST_F(LockNamesTest, WithoutANameTheCallDecides) {
   EXPECT_EQ(KindOf(WaitKind::kLock, {"main", "syscall"}), WaitKind::kLock);
   EXPECT_EQ(KindOf(WaitKind::kCondition, {}), WaitKind::kCondition);
+}
+
+class LocksOfThreadsTest : public LockNamesTest {
+ protected:
+  // Thread `tid` of process 7.
+  model::TrackIndex Thread(int64_t tid) {
+    shard_.tracks.push_back({.pid = 7, .id = tid});
+    return static_cast<model::TrackIndex>(shard_.tracks.size() - 1);
+  }
+  model::StackId Stack(std::initializer_list<const char*> functions,
+                       const char* module = "app") {
+    model::StackId stack = model::kEmptyStack;
+    for (const std::string_view function : functions) {
+      const bool is_libc = function.starts_with("pthread");
+      stack = shard_.stacks.Push(
+          stack,
+          shard_.stacks.AddFrame({.function = shard_.strings.Intern(function),
+                                  .module = shard_.strings.Intern(
+                                      is_libc ? "libc.so.6" : module)}));
+    }
+    return stack;
+  }
+  void Wait(model::TrackIndex track, model::StackId stack, uint64_t object,
+            model::TrackIndex waker, bool is_open = false) {
+    states_.waits.push_back({.track = track,
+                             .kind = WaitKind::kLock,
+                             .is_open = is_open,
+                             .stack = stack,
+                             .object = object,
+                             .waker = waker});
+  }
+  std::vector<WaitKind> Kinds() {
+    TellLocksFromConditions(shard_, states_);
+    std::vector<WaitKind> kinds;
+    for (const model::Wait& wait : states_.waits) kinds.push_back(wait.kind);
+    return kinds;
+  }
+
+  model::ThreadStates states_;
+};
+
+// Of Java's and Node's threads, for example.
+TEST_F(LocksOfThreadsTest, SemaphoresThatTellOfWorkAreNoLocks) {
+  const auto main = Thread(7), a = Thread(8), b = Thread(9);
+  const auto stack = Stack({"Run", "sem_wait"});
+  Wait(a, stack, 1, main);  // main tells a and b of work
+  Wait(b, stack, 1, main);
+  Wait(a, stack, 2, b);  // a and b share a lock
+  Wait(b, stack, 2, a);
+  Wait(a, stack, 3, model::kNoTrack, /*is_open=*/true);  // nobody ever told
+  Wait(a, stack, 4, model::kNoTrack);                    // not known who
+  Wait(main, stack, 5, a);                               // as PostgreSQL's
+  Wait(a, Stack({"Run", "pthread_mutex_lock"}), 6, b);
+  states_.short_waits.push_back(
+      {.track = a, .kind = WaitKind::kLock, .stack = stack, .object = 1});
+  constexpr auto kLock = WaitKind::kLock, kCondition = WaitKind::kCondition;
+  EXPECT_EQ(Kinds(),
+            (std::vector<WaitKind>{kCondition, kCondition, kLock, kLock,
+                                   kCondition, kLock, kLock, kLock}));
+  EXPECT_EQ(states_.short_waits[0].kind, kCondition);
+}
+
+// A wait has a time limit of 5 ms; then the thread waits on.
+TEST_F(LocksOfThreadsTest, WhoGivesTheInterpretersLockBackHadIt) {
+  const auto a = Thread(8), b = Thread(9), c = Thread(10);
+  const auto stack =
+      Stack({"_PyEval_EvalFrameDefault", "take_gil", "pthread_cond_timedwait"},
+            "python3.11");
+  const auto wait = [&](model::TrackIndex track, TimeNs begin_ns,
+                        model::TrackIndex waker) {
+    Wait(track, stack, 1, waker);
+    states_.waits.back().begin_ns = begin_ns * kNsPerMs;
+    states_.waits.back().duration_ns = 5 * kNsPerMs;
+  };
+  wait(a, 0, model::kNoTrack);
+  wait(a, 5, b);                 // until 10
+  wait(c, 2, model::kNoTrack);   // until 7
+  wait(c, 7, model::kNoTrack);   // until 12
+  wait(c, 12, a);                // until 17
+  wait(c, 30, model::kNoTrack);  // does not wait on
+  wait(c, 50, a);
+  TellLocksFromConditions(shard_, states_);
+  std::vector<model::TrackIndex> holders;
+  for (const model::Wait& w : states_.waits) holders.push_back(w.holder);
+  constexpr auto kNone = model::kNoTrack;
+  EXPECT_EQ(holders, (std::vector<model::TrackIndex>{b, kNone, b, a, kNone,
+                                                     kNone, kNone}));
+}
+
+// A program without its tables of frames.
+TEST_F(LocksOfThreadsTest, GosFutexesWithoutACallerAreNoLocks) {
+  const auto a = Thread(8);
+  Wait(a, Stack({"runtime.futex"}), 1, model::kNoTrack);
+  Wait(a, Stack({"runtime.lock2", "runtime.futex"}), 1, model::kNoTrack);
+  EXPECT_EQ(Kinds(),
+            (std::vector<WaitKind>{WaitKind::kCondition, WaitKind::kLock}));
+}
+
+// Who put something into the queue held nothing.
+TEST_F(LocksOfThreadsTest, PythonsSimpleQueueIsNoLock) {
+  const auto a = Thread(8), b = Thread(9);
+  Wait(a, Stack({"queue+0x10", "sem_wait"}, "/usr/lib/_queue.cpython-311.so"),
+       1, b);
+  const auto sem =
+      Stack({"lock_PyThread_acquire_lock", "sem_wait"}, "/usr/bin/python3.11");
+  Wait(a, sem, 2, b);
+  states_.waits.back().waker_stack = Stack(
+      {"PyObject_Vectorcall", "PyThread_release_lock"}, "/usr/bin/python3.11");
+  EXPECT_EQ(Kinds(),
+            (std::vector<WaitKind>{WaitKind::kCondition, WaitKind::kLock}));
+  EXPECT_EQ(states_.waits[1].holder, b) << "for its own waits and samples";
 }
 
 TEST_F(LockNamesTest, OtherKindsStayAndFarFunctionsDoNotCount) {

@@ -95,8 +95,12 @@ class OffCpuBackend final : public ActivityBackend {
     }
     const bool has_switches = CheckSwitches(options).ok();
     if (options.target == TargetKind::kRunningProcesses) {
-      return has_switches ? off_cpu::NewOffCpuSession(options.running)
-                          : off_cpu::NewTotalsSession(options.running);
+      // There are no hooks: only samples see short waits. They are not
+      // permitted to everybody.
+      return has_switches
+                 ? off_cpu::NewOffCpuSession(
+                       off_cpu::StackSource::kSamplesAndLooks, options.running)
+                 : off_cpu::NewTotalsSession(options.running);
     }
     if (!has_switches) {
       return off_cpu::NewTotalsSession();

@@ -187,11 +187,19 @@ absl::Status OffCpuSession::StartOwn() {
 }
 
 absl::Status OffCpuSession::StartRunning() {
-  KYMO_ASSIGN_OR_RETURN(WatchedProcesses watched, WatchProcesses(*running_));
+  if (source_ != StackSource::kLooks && !running_->all) {
+    samples_.Open(0, sampling::PerfTarget::kRunningThreads);
+  }
+  PerfEvents* const samples = samples_.switches();
+  if (samples != nullptr) causes_.ExpectSamples();
+  KYMO_ASSIGN_OR_RETURN(WatchedProcesses watched,
+                        WatchProcesses(*running_, samples));
+  causes_.LookAtShortWaits(samples == nullptr || watched.of_all_processes);
   events_ = std::move(watched.events);
   of_all_processes_ = watched.of_all_processes;
   may_repeat_ = watched.may_repeat;
   for (PerfRing& ring : events_->rings()) rings_.push_back(&ring);
+  samples_.AddRings(rings_);
   if (running_->all) pids_.AddAll();
   for (const auto& [pid, parent] : watched.parents) {
     pids_.Add(static_cast<uint32_t>(pid));
@@ -442,9 +450,9 @@ std::unique_ptr<ActivitySession> NewOffCpuSession(StackSource source,
   return std::make_unique<OffCpuSession>(source, own, std::nullopt);
 }
 
-std::unique_ptr<ActivitySession> NewOffCpuSession(RunningTarget running) {
-  return std::make_unique<OffCpuSession>(StackSource::kLooks, nullptr,
-                                         std::move(running));
+std::unique_ptr<ActivitySession> NewOffCpuSession(StackSource source,
+                                                  RunningTarget running) {
+  return std::make_unique<OffCpuSession>(source, nullptr, std::move(running));
 }
 
 }  // namespace kymo::off_cpu

@@ -27,8 +27,10 @@ struct OwnProcess {
 std::unique_ptr<ActivitySession> NewOffCpuSession(
     StackSource source, const OwnProcess* own = nullptr);
 
-// The same of processes that run already. Looks find the stacks of their waits.
-std::unique_ptr<ActivitySession> NewOffCpuSession(RunningTarget running);
+// The same of processes that run already, in which there are no hooks. Events
+// of all that the machine runs have no samples.
+std::unique_ptr<ActivitySession> NewOffCpuSession(StackSource source,
+                                                  RunningTarget running);
 
 }  // namespace kymo::off_cpu
 

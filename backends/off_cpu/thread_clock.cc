@@ -94,6 +94,7 @@ void ThreadClock::UseCpuTimeRead(LiveThread& thread, uint64_t time_ns,
           read->on_cpu_ns - thread.times.on_cpu_ns -
               static_cast<DurationNs>(read->end_ns - thread.since_ns),
           Switches(thread.times)};
+      thread.has_own_count = true;
     }
     thread.cpu_time_read.reset();
     return;
@@ -374,7 +375,11 @@ void ThreadClock::Finish(uint32_t tid, LiveThread& thread, uint64_t time_ns,
                                thread.runnable_since_read_ns - times.unknown_ns;
   times.runnable_ns =
       std::min(off_cpu_ns, std::max(times.runnable_ns, waited_ns));
-  times.on_cpu_ns += std::min(HiddenNs(thread), off_cpu_ns - times.runnable_ns);
+  const DurationNs hidden_ns = std::min(
+      HiddenNs(thread),
+      thread.has_own_count ? off_cpu_ns : off_cpu_ns - times.runnable_ns);
+  times.on_cpu_ns += hidden_ns;
+  times.runnable_ns = std::min(times.runnable_ns, off_cpu_ns - hidden_ns);
   const auto [at, is_new] = ended_.try_emplace({thread.pid, tid}, times);
   if (!is_new) at->second += times;
 }

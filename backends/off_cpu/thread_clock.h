@@ -169,6 +169,7 @@ class ThreadClock {
     DurationNs runnable_since_read_ns = 0;  // not in it
     // The thread read it itself, and no wait has ended since.
     bool is_read_at_end = false;
+    bool has_own_count = false;  // last_hidden is what the thread read itself
     // Until the records have come as far as that.
     std::optional<CpuTimeRead> cpu_time_read;
     std::optional<HiddenCpuTime> first_hidden;

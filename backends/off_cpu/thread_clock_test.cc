@@ -469,6 +469,19 @@ TEST_F(ThreadClockTest, WhatAThreadTellsAtItsEndIsExact) {
   }
 }
 
+// Of its time without a CPU, switches took a part.
+TEST_F(ThreadClockTest, WhatAThreadTellsOfItsPreemptionsIsExact) {
+  clock_.OnFork(kPid, 7, 0);
+  In(7, 0);
+  Preempt(7, 100);
+  In(7, 200);
+  clock_.OnLastCounts(7, 100 + 8 + 50, 92, {}, 250);
+  clock_.OnExit(7, 260);
+  EXPECT_EQ(TimesOf(7).on_cpu_ns, 160 + 8);
+  EXPECT_EQ(TimesOf(7).runnable_ns, 92);
+  EXPECT_EQ(TimesOf(7).blocked_ns(), 0);
+}
+
 TEST_F(ThreadClockTest, TheEndOfAnEarlierThreadOfThatNumberDoesNotCount) {
   clock_.OnFork(kPid, 7, 100);
   In(7, 110);

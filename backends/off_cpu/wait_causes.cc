@@ -21,8 +21,6 @@ namespace {
 
 using model::WaitKind;
 
-// Most waits end sooner. Looks at them would be at the cost of long ones.
-constexpr uint64_t kMinBlockedNs = kNsPerMs;
 // Looks take one part in so many of the time. What they do not need is saved,
 // because many threads may begin to wait together.
 constexpr int64_t kLookPart = 25;
@@ -136,7 +134,7 @@ void WaitCauses::OnSwitch(const sampling::SwitchRecord& record) {
 
 void WaitCauses::LookAtBlocked(ThreadClock& clock, uint64_t until_ns) {
   descriptors_.Search();
-  if (until_ns < kMinBlockedNs) return;
+  if (until_ns < min_blocked_ns_) return;
   uint64_t now_ns = NowNs();
   look_budget_ns_ = std::min(
       look_budget_ns_ + static_cast<int64_t>(now_ns - budgeted_ns_) / kLookPart,
@@ -154,7 +152,7 @@ void WaitCauses::LookAtBlocked(ThreadClock& clock, uint64_t until_ns) {
         look_budget_ns_ - static_cast<int64_t>(now_ns - begin_ns), 0);
   };
   while (may_look()) {
-    const auto blocked = clock.NextBlocked(until_ns - kMinBlockedNs);
+    const auto blocked = clock.NextBlocked(until_ns - min_blocked_ns_);
     if (!blocked) break;
     const auto knows = [&](std::optional<WaitKind> kind) {
       return log_->HasCauseSince(blocked->thread.tid, blocked->since_ns, kind);

@@ -67,6 +67,10 @@ class WaitCauses {
   // call goes on with the others.
   void LookAtBlocked(ThreadClock& clock, uint64_t until_ns);
 
+  // Also at threads that were blocked for a shorter time: nothing else tells of
+  // their waits.
+  void LookAtShortWaits(bool does) { min_blocked_ns_ = does ? 0 : kNsPerMs; }
+
   // After the log's Collect, for names.
   StaticObjects& statics() noexcept { return statics_; }
 
@@ -103,6 +107,8 @@ class WaitCauses {
   BlockedLook look_;
   BlockedLook holder_look_;
   std::vector<Again> again_;
+  // Most waits end sooner. Looks at them would be at the cost of long ones.
+  uint64_t min_blocked_ns_ = kNsPerMs;
   uint64_t budgeted_ns_ = 0;    // when the budget was last raised
   int64_t look_budget_ns_ = 0;  // what looks may take
   std::unique_ptr<KernelCalls> kernel_calls_;

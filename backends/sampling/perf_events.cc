@@ -147,9 +147,16 @@ absl::Status PerfEvents::ProbeSwitchStacks() {
 
 absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenSwitchStacks(
     pid_t pid, PerfTarget target) {
-  const auto attr = UsableSwitchStackAttributes(target);
+  auto attr = UsableSwitchStackAttributes(target);
   if (!attr.ok()) return attr.status();
-  return OpenStacks(*attr, kSwitchStackLayout, pid);
+  const perf_event_attr of_threads = *attr;
+  if (target == PerfTarget::kRunningThreads) {
+    WatchNothing(*attr);
+    pid = 0;
+  }
+  auto events = OpenStacks(*attr, kSwitchStackLayout, pid);
+  if (events.ok()) (*events)->attr_ = of_threads;
+  return events;
 }
 
 absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWakes(pid_t pid) {

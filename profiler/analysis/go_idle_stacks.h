@@ -31,6 +31,7 @@ class GoIdleStacks {
 
   const model::Trace& trace_;
   std::vector<model::NameId> functions_;      // those that the trace has
+  std::vector<model::NameId> calls_;          // the same
   std::unordered_map<uint32_t, bool> known_;  // by stack
 };
 

@@ -28,8 +28,18 @@ bool HasNoName(std::string_view function) {
 bool IsOfRuntime(std::string_view function) {
   if (function.find("omp_outlined") != std::string_view::npos) return false;
   constexpr std::string_view kBegins[] = {"__", "pthread_", "sem_", "futex_"};
-  constexpr std::string_view kNames[] = {"clock_nanosleep", "nanosleep",
-                                         "sleep", "syscall", "usleep"};
+  constexpr std::string_view kNames[] = {
+      "accept",      "accept4",    "clock_nanosleep", "connect",
+      "epoll_pwait", "epoll_wait", "fcntl",           "fdatasync",
+      "flock",       "fsync",      "nanosleep",       "pause",
+      "poll",        "ppoll",      "pread",           "pread64",
+      "pselect",     "pwrite",     "pwrite64",        "read",
+      "readv",       "recv",       "recvfrom",        "recvmsg",
+      "select",      "send",       "sendfile",        "sendmsg",
+      "sendto",      "sigsuspend", "sigtimedwait",    "sleep",
+      "syscall",     "usleep",     "vfork",           "wait",
+      "wait3",       "wait4",      "waitid",          "waitpid",
+      "write",       "writev"};
   return std::ranges::any_of(
              kBegins,
              [&](auto begin) { return function.starts_with(begin); }) ||
@@ -82,8 +92,49 @@ std::string WaitPlaces::Of(StackId stack) {
   }
   if (place == model::kEmptyStack) place = own;
   const StackId python = PythonCaller(place);
-  return InnermostFunction(
-      trace_, python == model::kEmptyStack ? NamedCaller(place) : python);
+  if (python != model::kEmptyStack) return InnermostFunction(trace_, python);
+  const std::string name = InnermostFunction(trace_, NamedCaller(place));
+  return name == "operator()" ? LambdaAt(place) : name;
+}
+
+// An inlined lambda is called that, whichever it is. What calls it in C++'s
+// library has its type as an argument:
+//   std::thread::_State_impl<...<std::tuple<main::{lambda()#3}> > >::_M_run()
+std::string WaitPlaces::LambdaAt(StackId place) const {
+  constexpr int kMostCallers = 6;
+  constexpr std::string_view kLambda = "{lambda(";
+  const model::StackTable& stacks = trace_.stacks();
+  const std::string fallback = InnermostFunction(trace_, place);
+  for (int i = 0; i < kMostCallers; ++i) {
+    place = stacks.parent(place);
+    if (place == model::kEmptyStack) break;
+    const std::string_view name =
+        trace_.Name(stacks.frame(stacks.leaf(place)).function);
+    const size_t lambda = name.find(kLambda);
+    if (!IsLibraryFunction(name) && !name.starts_with("std::")) break;
+    if (lambda == std::string_view::npos) continue;
+    const size_t end = name.find('}', lambda);
+    size_t begin = lambda;
+    for (int depth = 0; begin > 0; --begin) {
+      const char c = name[begin - 1];
+      if (c == ')') ++depth;
+      if (c == '(') --depth;
+      if (depth < 0 || (depth == 0 && (c == '<' || c == ',' || c == ' ')))
+        break;
+    }
+    if (end == std::string_view::npos) break;
+    return std::string(name.substr(begin, end + 1 - begin));
+  }
+  return fallback;
+}
+
+bool WaitPlaces::IsInInterpreter(StackId stack) {
+  const model::StackTable& stacks = trace_.stacks();
+  const StackId place = frames_.OwnCaller(WithoutKernel(stack));
+  return place != model::kEmptyStack &&
+         IsOfInterpreter(
+             trace_.Name(stacks.frame(stacks.leaf(place)).module)) &&
+         PythonCaller(place) == model::kEmptyStack;
 }
 
 StackId WaitPlaces::PythonCaller(StackId place) const {
@@ -118,7 +169,8 @@ std::string WaitPlaces::OfCaller(StackId stack) {
 }
 
 std::string WaitPlaces::OfOther(StackId stack) {
-  return stack == model::kEmptyStack ? "[unknown]" : Of(stack);
+  if (stack == model::kEmptyStack || IsInInterpreter(stack)) return "[unknown]";
+  return Of(stack);
 }
 
 std::string ObjectName(const Trace& trace, WaitKind kind, uint64_t object,

@@ -32,7 +32,8 @@ class WaitPlaces {
   // interpreter, the function of Python, if that is known. "[no stack]" of an
   // empty stack.
   std::string Of(model::StackId stack);
-  // The same of a thread that was waited for. "[unknown]" of an empty stack.
+  // The same of a thread that was waited for. "[unknown]" of an empty stack,
+  // and of Python's interpreter if the function of Python is not known.
   std::string OfOther(model::StackId stack);
   // The same of a stack that called a function. Helpers of the C++ library
   // such as std::__invoke_impl do not count. Empty if no function of the
@@ -43,6 +44,8 @@ class WaitPlaces {
   model::StackId WithoutKernel(model::StackId stack) const;
   model::StackId NamedCaller(model::StackId place) const;
   model::StackId PythonCaller(model::StackId place) const;
+  std::string LambdaAt(model::StackId place) const;
+  bool IsInInterpreter(model::StackId stack);
 
   const model::Trace& trace_;
   AllocationFrames frames_;

@@ -27,10 +27,12 @@ TEST(WaitNamesTest, ThePlaceIsInTheProgram) {
   const auto put = in("Put", "/bin/app", false, model::kEmptyStack);
   const auto libc = in("pthread_mutex_lock", "/usr/lib/libc.so.6", false, put);
   const auto futex = in("futex_wait", "[kernel]", true, libc);
+  const auto clock = in("__vdso_clock_gettime", "[vdso]", false, put);
   const auto kernel = in("schedule", "[kernel]", true, model::kEmptyStack);
   const model::Trace trace = std::move(t).Build();
   WaitPlaces places(trace);
   EXPECT_EQ(places.Of(futex), "Put");
+  EXPECT_EQ(places.Of(clock), "Put");
   EXPECT_EQ(places.Of(libc), "Put");
   EXPECT_EQ(places.Of(kernel), "schedule");
   EXPECT_EQ(places.Of(model::kEmptyStack), "[no stack]");
@@ -56,6 +58,7 @@ TEST(WaitNamesTest, ThePlaceIsNotOfTheRuntimeInTheProgramsFile) {
   const auto yield = stack_of({"Spin()", "std::__detail::__thread_yield()"});
   const auto part = stack_of({"main", "__omp_outlined__", "__read"});
   const auto none = stack_of({"__libc_start_main", "__poll"});
+  const auto plain = stack_of({"main", "WaitEpoll", "epoll_wait"});
   const model::Trace trace = std::move(t).Build();
   WaitPlaces places(trace);
   EXPECT_EQ(places.Of(lock), "Want");
@@ -64,6 +67,36 @@ TEST(WaitNamesTest, ThePlaceIsNotOfTheRuntimeInTheProgramsFile) {
   EXPECT_EQ(places.Of(yield), "Spin()");
   EXPECT_EQ(places.Of(part), "__omp_outlined__");
   EXPECT_EQ(places.Of(none), "__poll");
+  EXPECT_EQ(places.Of(plain), "WaitEpoll");
+}
+
+// An inlined lambda has no name of its own, but its caller's has it.
+TEST(WaitNamesTest, LambdasAreToldApart) {
+  TestTrace t;
+  const auto thread_of = [&](const std::string& invoker) {
+    const auto push = [&](model::StackId parent, std::string_view name) {
+      return t.data().stacks.Push(
+          parent, t.data().stacks.AddFrame({.function = t.Intern(name),
+                                            .module = t.Intern("/bin/app")}));
+    };
+    auto stack = push(model::kEmptyStack, invoker);
+    stack = push(stack, "std::__invoke<>()");
+    return push(push(stack, "operator()"), "usleep");
+  };
+  const std::string run =
+      "std::thread::_State_impl<std::thread::_Invoker<std::tuple<";
+  const auto first = thread_of(run + "main::{lambda()#1}> > >::_M_run()");
+  const auto other =
+      thread_of(run +
+                "(anonymous namespace)::Pool::Run(int, A<B>)::{lambda(int)#2}, "
+                "int> > >::_M_run()");
+  const auto own = thread_of("Call(main::{lambda()#1})");
+  const model::Trace trace = std::move(t).Build();
+  WaitPlaces places(trace);
+  EXPECT_EQ(places.Of(first), "main::{lambda()#1}");
+  EXPECT_EQ(places.Of(other),
+            "(anonymous namespace)::Pool::Run(int, A<B>)::{lambda(int)#2}");
+  EXPECT_EQ(places.Of(own), "operator()");
 }
 
 // As of Debian's programs, which have names of exported functions only.
@@ -116,6 +149,8 @@ TEST(WaitNamesTest, OfTheInterpretersFunctionsTheOneOfPythonCounts) {
   EXPECT_EQ(places.Of(share), "share (a.py:8)");
   EXPECT_EQ(places.Of(blas), "Solve");
   EXPECT_EQ(places.Of(loop), "Py_RunMain");
+  EXPECT_EQ(places.OfOther(loop), "[unknown]");
+  EXPECT_EQ(places.OfOther(lock), "share (a.py:8)");
 }
 
 TEST(WaitNamesTest, ObjectsHaveTheNumbersThatUsersKnow) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/base/time.h"
 #include "profiler/model/stack_table.h"
 #include "profiler/model/waits.h"
 
@@ -25,6 +26,50 @@ TimeNs HeldSince(const model::Wait& wait, std::span<const model::Wait> waits) {
   return since_ns;
 }
 
+// Where the holder itself was blocked for the longest time meanwhile.
+model::StackId BlockedStack(const model::Wait& wait, TimeNs since_ns,
+                            std::span<const model::Wait> waits) {
+  auto own = std::ranges::upper_bound(
+      waits, std::pair(wait.holder, since_ns), {},
+      [](const model::Wait& w) { return std::pair(w.track, w.end_ns()); });
+  model::StackId stack = model::kEmptyStack;
+  DurationNs longest_ns = 0;
+  for (; own != waits.end() && own->track == wait.holder &&
+         own->begin_ns < wait.end_ns();
+       ++own) {
+    const bool is_for_it =
+        own->kind == model::WaitKind::kLock && own->object == wait.object;
+    const DurationNs common_ns = std::min(own->end_ns(), wait.end_ns()) -
+                                 std::max(own->begin_ns, since_ns);
+    if (is_for_it || common_ns <= longest_ns ||
+        own->stack == model::kEmptyStack) {
+      continue;
+    }
+    longest_ns = common_ns;
+    stack = own->stack;
+  }
+  return stack;
+}
+
+// The thread's last sample before the time, if that is from between its last
+// blocked wait and then.
+model::StackId StackBefore(const model::Wait& wait,
+                           std::span<const model::StackSample> samples,
+                           TimeNs blocked_until_ns) {
+  constexpr DurationNs kMostNs = 20 * kNsPerMs;
+  auto after =
+      std::ranges::upper_bound(samples, std::pair(wait.track, wait.begin_ns),
+                               {}, [](const model::StackSample& sample) {
+                                 return std::pair(sample.track, sample.time_ns);
+                               });
+  if (after == samples.begin()) return model::kEmptyStack;
+  const model::StackSample& last = *--after;
+  const bool is_near = last.track == wait.track &&
+                       last.time_ns >= blocked_until_ns &&
+                       last.time_ns + kMostNs >= wait.begin_ns;
+  return is_near ? last.stack : model::kEmptyStack;
+}
+
 }  // namespace
 
 void FindHolderStacks(std::span<const model::StackSample> samples,
@@ -34,14 +79,32 @@ void FindHolderStacks(std::span<const model::StackSample> samples,
         wait.holder_stack != model::kEmptyStack) {
       continue;
     }
+    const TimeNs since_ns = HeldSince(wait, states.waits);
     const auto first = std::ranges::lower_bound(
-        samples, std::pair(wait.holder, HeldSince(wait, states.waits)), {},
+        samples, std::pair(wait.holder, since_ns), {},
         [](const model::StackSample& sample) {
           return std::pair(sample.track, sample.time_ns);
         });
     if (first != samples.end() && first->track == wait.holder &&
         first->time_ns <= wait.end_ns()) {
       wait.holder_stack = first->stack;
+    } else {
+      wait.holder_stack = BlockedStack(wait, since_ns, states.waits);
+    }
+  }
+}
+
+void FindBusyStacks(std::span<const model::StackSample> samples,
+                    model::ThreadStates& states) {
+  TimeNs blocked_until_ns = 0;
+  model::TrackIndex track = model::kNoTrack;
+  for (model::Wait& wait : states.waits) {
+    if (wait.track != track) blocked_until_ns = 0;
+    track = wait.track;
+    if (wait.kind != model::WaitKind::kCpuBusy) {
+      blocked_until_ns = wait.end_ns();
+    } else if (wait.stack == model::kEmptyStack) {
+      wait.stack = StackBefore(wait, samples, blocked_until_ns);
     }
   }
 }

@@ -1,11 +1,16 @@
-// holder_stacks.h - finds out from samples where threads were that held locks.
+// holder_stacks.h - finds out where threads were that held locks, or that were
+// preempted.
 //
 //   FindHolderStacks(samples, states);   // after both were merged
+//   FindBusyStacks(samples, states);
 //
 // A look from outside tells who holds a lock, but no stack if that thread runs.
 // Then samples have its stacks. The first one within the wait counts: a thread
 // that got the lock during the wait was itself blocked before, and one that
-// held it from the begin may have done something else after that.
+// held it from the begin may have done something else after that. A holder
+// without a sample may itself have been blocked: then it was there.
+//
+// A preempted thread was where its last sample is, if it was not blocked since.
 //
 // Pure function. Cost: a binary search for each such wait.
 #ifndef KYMO_PROFILER_NORMALIZE_HOLDER_STACKS_H_
@@ -21,6 +26,11 @@ namespace kymo {
 // Fills in stacks of holders that have none. `samples`: by track, then by time.
 void FindHolderStacks(std::span<const model::StackSample> samples,
                       model::ThreadStates& states);
+
+// Fills in stacks of waits for a CPU that have none. The samples may be up to
+// 20 ms older than the wait.
+void FindBusyStacks(std::span<const model::StackSample> samples,
+                    model::ThreadStates& states);
 
 }  // namespace kymo
 

@@ -51,6 +51,58 @@ TEST(HolderStacksTest, BeforeItsOwnWaitTheHolderDidNotHaveTheLock) {
   EXPECT_EQ(states.waits[0].holder_stack, StackId{2});
 }
 
+TEST(HolderStacksTest, AHolderThatDidNotRunWasWhereItWasBlocked) {
+  const auto wait = [](model::TrackIndex track, model::WaitKind kind,
+                       TimeNs begin_ns, DurationNs duration_ns, uint32_t stack,
+                       uint64_t object = 0) {
+    return model::Wait{.track = track,
+                       .kind = kind,
+                       .begin_ns = begin_ns,
+                       .duration_ns = duration_ns,
+                       .stack = StackId{stack},
+                       .object = object};
+  };
+  constexpr auto kLock = model::WaitKind::kLock;
+  constexpr auto kSleep = model::WaitKind::kSleep;
+  model::ThreadStates states;
+  states.waits = {wait(0, kLock, 10, 10, 1, 7), wait(1, kSleep, 5, 6, 2),
+                  wait(1, kSleep, 12, 4, 3), wait(1, kLock, 17, 9, 4, 7),
+                  wait(2, kSleep, 12, 9, 5)};
+  states.waits[0].holder = 1;
+  FindHolderStacks({}, states);
+  EXPECT_EQ(states.waits[0].holder_stack, StackId{3});
+  EXPECT_EQ(states.waits[1].holder_stack, model::kEmptyStack);
+}
+
+TEST(HolderStacksTest, APreemptedThreadWasWhereItsLastSampleIs) {
+  const std::vector<model::StackSample> samples = {
+      {.track = 1, .stack = StackId{1}, .time_ns = 15},
+      {.track = 2, .stack = StackId{2}, .time_ns = 100},
+      {.track = 2, .stack = StackId{3}, .time_ns = 112},
+      {.track = 2, .stack = StackId{4}, .time_ns = 200}};
+  constexpr auto kBusy = model::WaitKind::kCpuBusy;
+  constexpr DurationNs kLongNs = 30'000'000;
+  model::ThreadStates states;
+  states.waits = {
+      {.track = 0, .kind = kBusy, .begin_ns = 20, .duration_ns = 5},
+      {.track = 2, .kind = kBusy, .begin_ns = 90, .duration_ns = 5},
+      {.track = 2, .kind = kBusy, .begin_ns = 115, .duration_ns = 5},
+      {.track = 2, .kind = kBusy, .begin_ns = 121, .duration_ns = 5},
+      {.track = 2,
+       .kind = model::WaitKind::kSleep,
+       .begin_ns = 130,
+       .duration_ns = 5},
+      {.track = 2, .kind = kBusy, .begin_ns = 140, .duration_ns = 5},
+      {.track = 2, .kind = kBusy, .begin_ns = 200 + kLongNs, .duration_ns = 5},
+      {.track = 3, .kind = kBusy, .begin_ns = 210, .duration_ns = 5}};
+  FindBusyStacks(samples, states);
+  std::vector<StackId> stacks;
+  for (const model::Wait& wait : states.waits) stacks.push_back(wait.stack);
+  EXPECT_EQ(stacks,
+            (std::vector<StackId>{StackId{}, StackId{}, StackId{3}, StackId{3},
+                                  StackId{}, StackId{}, StackId{}, StackId{}}));
+}
+
 TEST(HolderStacksTest, SamplesAfterTheWaitAreOfSomethingElse) {
   const std::vector<model::StackSample> samples = {
       {.track = 1, .stack = StackId{1}, .time_ns = 21}};

@@ -1,8 +1,10 @@
 #include "backends/off_cpu/running/running_processes.h"
 
 #include <linux/perf_event.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 #include <utility>
 
@@ -33,6 +35,14 @@ void DropRecords(PerfEvents& events, uint64_t until_ns,
                         });
 }
 
+// Samples take no more than a quarter of the descriptors that are permitted, of
+// which the others need some, too.
+size_t MostSampledThreads(const PerfEvents& samples) {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  return limit.rlim_cur / 4 / samples.descriptors().size();
+}
+
 absl::Status Open(const RunningTarget& target, WatchedProcesses& watched) {
   if (target.all || sampling::HasManyThreads(target)) {
     auto events = PerfEvents::OpenSwitches(0, PerfTarget::kAllProcesses);
@@ -59,13 +69,24 @@ absl::Status CheckProcesses(const RunningTarget& target) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<WatchedProcesses> WatchProcesses(const RunningTarget& target) {
+absl::StatusOr<WatchedProcesses> WatchProcesses(const RunningTarget& target,
+                                                PerfEvents* samples) {
   WatchedProcesses watched;
   KYMO_RETURN_IF_ERROR(Open(target, watched));
   PerfEvents& events = *watched.events;
   sampling::ThreadWatcher watcher;
+  size_t sampled_threads_left =
+      samples == nullptr ? 0 : MostSampledThreads(*samples);
   if (!watched.of_all_processes) {
-    watcher.watch = [&](pid_t tid) { return events.AlsoWatch(tid); };
+    watcher.watch = [&](pid_t tid) {
+      const absl::Status status = events.AlsoWatch(tid);
+      // Without samples of it, looks see the thread's long waits.
+      if (status.ok() && sampled_threads_left > 0) {
+        --sampled_threads_left;
+        samples->AlsoWatch(tid).IgnoreError();
+      }
+      return status;
+    };
     watcher.begun = [&] {
       watched.time_ns = static_cast<uint64_t>(MonotonicNs());
       DropRecords(events, watched.time_ns, watched.threads);

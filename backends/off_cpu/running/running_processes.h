@@ -38,7 +38,10 @@ absl::Status CheckProcesses(const RunningTarget& target);
 
 // The errors of sampling::WatchRunningThreads. Without events of all processes,
 // `threads` also has some of others.
-absl::StatusOr<WatchedProcesses> WatchProcesses(const RunningTarget& target);
+// `samples` get the same threads, unless the events are of all processes. Null:
+// there are none.
+absl::StatusOr<WatchedProcesses> WatchProcesses(
+    const RunningTarget& target, sampling::PerfEvents* samples = nullptr);
 
 }  // namespace kymo::off_cpu
 

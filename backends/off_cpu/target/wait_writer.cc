@@ -24,6 +24,9 @@ namespace {
 constexpr uint32_t kProbes = 16;
 // glibc allocates to set the keys behind these.
 constexpr pthread_key_t kMostKeys = 32;
+// Times `least_ticks`, which is 3 us: 20 ms. The files of a thread's end take
+// 50 us to read, which a thread that lives for a shorter time would notice.
+constexpr uint64_t kLeastLife = 6'667;
 
 // It would not see the locks that hooks take, and call the program's accesses
 // races.
@@ -79,6 +82,7 @@ WaitCell* Take(WaitCellStates** state) noexcept {
 struct KnownThread {
   int32_t pid = 0;
   int32_t tid = 0;
+  uint64_t since_ticks = 0;
 };
 constinit thread_local KnownThread known
     __attribute__((tls_model("initial-exec")));
@@ -98,7 +102,7 @@ int32_t ThisThread() noexcept {
   if (*known_pid == 0) *known_pid = pid;
   // A child of vfork runs in its parent's memory until its exec.
   if (pid == *known_pid) {
-    known = {pid, tid};
+    known = {pid, tid, CallTicks()};
     // Any value, so that the key's function is called when the thread ends.
     if (has_end_key) pthread_setspecific(end_key, &known);
   }
@@ -120,6 +124,7 @@ void NoteThreadEnd(void*) noexcept {
   if (watch.ring->is_enabled.load(std::memory_order_relaxed) == 0) {
     return StopWatching();
   }
+  if (CallTicks() - known.since_ticks < kLeastLife * watch.least_ticks) return;
   const int saved_errno = errno;
   WaitCellStates* state = nullptr;
   if (WaitCell* const cell = Take(&state)) {

@@ -11,9 +11,9 @@
 // stack and a cell of the ring. Whether and how long it blocked the kernel's
 // records of switches tell (backends/off_cpu/wait_log.h).
 //
-// A thread that has noted a call also notes its end, with what the kernel has
-// counted for it: nobody can read that afterwards. This takes a descriptor for
-// some microseconds.
+// A thread that has noted a call 20 ms before its end also notes that end, with
+// what the kernel has counted for it: nobody can read that afterwards. This
+// takes a descriptor for some microseconds.
 //
 // Needs libc only: no allocation, no lock.
 //

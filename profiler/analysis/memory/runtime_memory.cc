@@ -7,8 +7,8 @@ namespace kymo::analysis {
 namespace {
 
 constexpr std::string_view kRuntimeFiles[] = {
-    "ld-linux", "libc++.so", "libc++abi.so", "libc.so",     "libgcc_s.so",
-    "libm.so",  "libm-",     "libpthread",   "libstdc++.so"};
+    "[vdso]",      "ld-linux", "libc++.so", "libc++abi.so", "libc.so",
+    "libgcc_s.so", "libm.so",  "libm-",     "libpthread",   "libstdc++.so"};
 constexpr std::string_view kRuntimeFunctions[] = {"_IO_file_doallocate",
                                                   "_dl_allocate_tls"};
 
