@@ -1,4 +1,7 @@
-"""Jobs of Open MPI and of MPICH: what `kymo profile --ranks` says of them."""
+"""Jobs of Open MPI and of MPICH: what `kymo profile --ranks` says of them.
+
+Long, because the tests of a library share a job, which takes seconds.
+"""
 
 import collections
 import decimal
@@ -64,14 +67,14 @@ class RanksTest:
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
-        cls.program = cls.build("rank_program")
+        cls.program = cls.build("rank_program.c")
         cls.job = cls.folder / "job"
         cls.screen = cls.record(cls.job, STEPS, 1).stderr
 
     @classmethod
-    def build(cls, name):
-        program = cls.folder / name
-        run(f"mpicc.{cls.mpi}", "-O1", SOURCES / f"{name}.c", "-o", program)
+    def build(cls, source, compiler="mpicc"):
+        program = cls.folder / source.partition(".")[0]
+        run(f"{compiler}.{cls.mpi}", "-O1", SOURCES / source, "-o", program)
         return program
 
     @classmethod
@@ -188,7 +191,7 @@ class RanksTest:
 
     def test_seldom_calls_are_right_and_their_messages_matched(self):
         out = self.folder / "calls"
-        self.record(out, program=[self.build("calls_program")])
+        self.record(out, program=[self.build("calls_program.c")])
         rows = self.rows("messages", out / "trace.json")
         self.assertEqual(
             {(row["from"], row["to"], row["partner"]):
@@ -196,6 +199,24 @@ class RanksTest:
             {(0, 1, "found"): (300, 1200), (0, 2, "found"): (5, 20),
              (1, 2, "found"): (4, 16), (2, 0, "found"): (3, 24),
              (2, 1, "found"): (1, 4)})
+
+    def test_fortran_is_recorded(self):
+        out = self.folder / "fortran"
+        self.record(out, program=[self.build("fortran_program.f90", "mpif90")])
+        message, = self.rows("messages", out / "trace.json")
+        self.assertEqual(
+            [message[key] for key in
+             ["from", "to", "partner", "messages", "bytes"]],
+            [1, 0, "found", 4, 4 * 8])
+        # Each call is there once.
+        self.assertEqual(
+            {(row["name"], row["operations"], row["incomplete"], row["ranks"])
+             for row in self.rows("collectives", out / "trace.json")},
+            {("MPI_Comm_dup", 1, 0, RANKS), ("MPI_Allreduce", 4, 0, RANKS),
+             ("MPI_Barrier", 1, 0, RANKS)})
+        self.assertEqual([row["finalized"] for row in
+                          self.rows("ranks", out / "trace.json")],
+                         ["yes"] * RANKS)
 
     def test_a_rank_that_never_finalizes_is_there(self):
         out = self.folder / "exits"

@@ -14,12 +14,13 @@
 
 #define KYMO_EXPORT extern "C" __attribute__((visibility("default")))
 
-#define KYMO_REAL(NAME, ARITY)                                      \
+#define KYMO_REAL(NAME, ARITY) KYMO_REAL_OF("MPI_" #NAME, ARITY)
+
+#define KYMO_REAL_OF(NAME, ARITY)                                   \
   static constinit ::kymo::mpi::MpiFunction<ARITY> found = nullptr; \
   const ::kymo::mpi::MpiFunction<ARITY> real =                      \
-      found != nullptr                                              \
-          ? found                                                   \
-          : ::kymo::mpi::FindFunction<ARITY>(                       \
-                "MPI_" #NAME, __builtin_return_address(0), found);
+      found != nullptr ? found                                      \
+                       : ::kymo::mpi::FindFunction<ARITY>(          \
+                             NAME, __builtin_return_address(0), found);
 
 #endif  // KYMO_BACKENDS_MPI_TARGET_WRAP_H_

@@ -232,8 +232,9 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   }
   if (job.rank().is_mpi && report::RankTable(loaded.trace).rows.empty()) {
     Say("no rank called MPI_Init in a way that Kymo sees, so there are no "
-        "tables of ranks; Kymo does not see programs that are linked with MPI "
-        "statically, and calls through Open MPI's Fortran libraries");
+        "tables of ranks; Kymo does not see MPI that is linked statically, or "
+        "whose functions the program looks up itself (dlsym), as Python's "
+        "ctypes and Julia's MPI.jl do");
   }
   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> out,
                         RunFolder::Take(job.path()));
