@@ -102,12 +102,16 @@ class PerfSession final : public ActivitySession {
   uint64_t until_ns_ = kNever;
   pid_t pid_ = 0;
   DurationNs children_cpu_before_ns_ = 0;
-  // Of events_: all samples, the target's, and lost records as far as told.
+  // Of events_: all samples, the target's, all records, and lost records as far
+  // as told.
   uint64_t all_samples_ = 0;
   uint64_t our_samples_ = 0;
+  uint64_t all_records_ = 0;
   uint64_t told_lost_records_ = 0;
-  uint64_t lost_records_ = 0;     // the target's, of events that ended
-  std::string kernel_time_text_;  // empty: nothing to say
+  // The target's, of events that ended; and what of it were surely samples.
+  uint64_t lost_records_ = 0;
+  uint64_t lost_samples_ = 0;
+  std::string unsampled_time_text_;  // empty: nothing to say
   uint64_t corrupt_records_ = 0;
   // By process, the thread that ended last.
   std::unordered_map<uint32_t, uint32_t> last_ended_;
@@ -223,6 +227,7 @@ void PerfSession::EndEvents() {
   const PerfTotals totals = events_->ReadTotals();
   const uint64_t lost =
       totals.knows_lost ? totals.lost_records : told_lost_records_;
+  lost_samples_ += LostOfTarget(lost, our_samples_, all_records_);
   if (of_all_processes_) {
     lost_records_ += LostOfTarget(lost, our_samples_, all_samples_);
   } else {
@@ -230,7 +235,7 @@ void PerfSession::EndEvents() {
     target_cpu_ns_ += static_cast<DurationNs>(totals.cpu_time_ns);
   }
   if (lost > 0) pids_.OnLost();
-  all_samples_ = our_samples_ = told_lost_records_ = 0;
+  all_samples_ = our_samples_ = all_records_ = told_lost_records_ = 0;
 }
 
 void PerfSession::Drain(uint64_t until_ns) {
@@ -241,6 +246,7 @@ void PerfSession::Drain(uint64_t until_ns) {
 
 void PerfSession::Handle(RecordBytes bytes) {
   if (!IsWithin(bytes, from_ns_, until_ns_)) return;
+  ++all_records_;
   const auto header = DecodeHeader(bytes);
   bool is_good = header.has_value();
   switch (is_good ? header->type : 0) {
@@ -379,17 +385,27 @@ absl::Status PerfSession::Stop() {
   if (running_) running_->ReadClocks(kNever);
   EndEvents();
   const DurationNs cpu_ns = CpuNs();
-  store_.AddLoss(model::Loss::kSamplesLost, lost_records_);
+  // Of this process and of children, the clock is not that exact.
+  const bool knows_clock = running_ && running_->cpu_ns() > 0;
+  const uint64_t lost =
+      knows_clock
+          ? LostSamples(lost_records_, lost_samples_,
+                        cpu_ns - store_.total_weight_ns(), settings_.period_ns)
+          : lost_records_;
+  store_.AddLoss(model::Loss::kSamplesLost, lost);
   store_.AddLoss(model::Loss::kRecordsCorrupt, corrupt_records_);
-  const auto lost_ns =
-      static_cast<DurationNs>(lost_records_) * settings_.period_ns;
+  const auto lost_ns = static_cast<DurationNs>(lost) * settings_.period_ns;
   const DurationNs sampled_ns = store_.total_weight_ns() + lost_ns;
   const uint64_t undelivered =
       UndeliveredSamples(cpu_ns, sampled_ns, settings_.period_ns);
   if (events_->samples_kernel()) {
     store_.AddLoss(model::Loss::kSamplesNotDelivered, undelivered);
   } else if (undelivered != 0) {
-    kernel_time_text_ = KernelTimeText(cpu_ns, sampled_ns);
+    unsampled_time_text_ = KernelTimeText(cpu_ns, sampled_ns);
+  }
+  if (undelivered == 0 && knows_clock) {
+    unsampled_time_text_ =
+        UnsampledTimeText(cpu_ns, sampled_ns, settings_.period_ns);
   }
   events_ = nullptr;
   return absl::OkStatus();
@@ -403,7 +419,7 @@ absl::StatusOr<Collected> PerfSession::Collect(model::TraceShard& shard) {
 
 std::vector<std::string> PerfSession::Remarks() const {
   std::vector<std::string> remarks = RemarksOf(store_);
-  if (!kernel_time_text_.empty()) remarks.push_back(kernel_time_text_);
+  if (!unsampled_time_text_.empty()) remarks.push_back(unsampled_time_text_);
   if (running_ && running_->refused() != 0) {
     remarks.push_back("sampling: " + MissingText(running_->refused()));
   }

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <fstream>
 
-#include "profiler/symbolize/proc_maps.h"
+#include "profiler/processes/other_memory.h"
 
 namespace kymo::sampling {
 namespace {
 
 // The arguments, separated by spaces; empty if the process is gone.
 std::string ReadCommandLine(int64_t pid) {
-  std::string text =
-      symbolize::ReadProcText("/proc/" + std::to_string(pid) + "/cmdline");
+  std::string text = processes::ReadArguments(pid);
   while (!text.empty() && text.back() == '\0') text.pop_back();
   std::replace(text.begin(), text.end(), '\0', ' ');
   return text;
@@ -92,7 +91,8 @@ void ProcessTable::OnExisting(int64_t pid, int64_t tid, std::string_view name) {
   Thread(pid, tid).name = name;
   SampledProcess& process = Process(pid);
   process.live_threads.insert(tid);
-  if (process.name.empty()) process.name = ReadName(pid);
+  if (!process.name.empty()) return;
+  process.name = ReadName(pid);
   if (process.command_line.empty()) process.command_line = ReadCommandLine(pid);
 }
 

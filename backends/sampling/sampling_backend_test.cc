@@ -26,6 +26,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 SessionOptions Options() {
   SessionOptions options;
@@ -162,6 +163,22 @@ TEST(UndeliveredTest, CountsFromFivePerCentOn) {
   static_assert(UndeliveredSamples(10 * kNsPerMs, 0, kNsPerMs) == 0);
   static_assert(UndeliveredSamples(10 * kNsPerMs, 20 * kNsPerMs, kNsPerMs) ==
                 0);
+}
+
+TEST(UndeliveredTest, LessIsToldAsTimeWhereTheClockIsExact) {
+  EXPECT_EQ(UnsampledTimeText(20'000 * kNsPerMs, 19'985 * kNsPerMs, kNsPerMs),
+            "");
+  EXPECT_EQ(UnsampledTimeText(1'000 * kNsPerMs, 990 * kNsPerMs, kNsPerMs), "");
+  EXPECT_THAT(
+      UnsampledTimeText(10'000 * kNsPerMs, 9'975 * kNsPerMs, kNsPerMs),
+      StartsWith("sampling: 25 ms of 10000 ms of CPU time have no samples"));
+}
+
+TEST(UndeliveredTest, LostRecordsAreSamplesAsFarAsTimeIsMissing) {
+  static_assert(LostSamples(100, 20, 50 * kNsPerMs, kNsPerMs) == 50);
+  static_assert(LostSamples(100, 20, 500 * kNsPerMs, kNsPerMs) == 100);
+  static_assert(LostSamples(100, 20, 5 * kNsPerMs, kNsPerMs) == 20);
+  static_assert(LostSamples(100, 20, -5 * kNsPerMs, kNsPerMs) == 20);
 }
 
 TEST(UndeliveredTest, TimeInTheKernelIsToldAsTime) {

@@ -14,6 +14,7 @@
 #include "backends/sampling/unwind/stack_copy.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/strings.h"
+#include "profiler/processes/other_memory.h"
 #include "profiler/symbolize/code_place.h"
 #include "profiler/symbolize/jit/jit_files.h"
 #include "profiler/symbolize/proc_maps.h"
@@ -45,9 +46,8 @@ size_t ReadWords(int64_t pid, std::span<const uint64_t> addresses,
   for (const uint64_t address : addresses) {
     words.push_back({reinterpret_cast<void*>(address), sizeof(uint64_t)});
   }
-  const iovec to = {values.data(), values.size_bytes()};
-  const ssize_t bytes = process_vm_readv(
-      static_cast<pid_t>(pid), &to, 1, words.data(), words.size(), /*flags=*/0);
+  const ssize_t bytes = processes::ReadOtherMemory(
+      pid, pid, words, std::as_writable_bytes(values));
   return bytes < 0 ? 0 : static_cast<size_t>(bytes) / sizeof(uint64_t);
 }
 

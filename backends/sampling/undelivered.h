@@ -31,6 +31,34 @@ inline std::string KernelTimeText(DurationNs cpu_time_ns,
          "sampled";
 }
 
+// Of processes whose clock is known exactly: what UndeliveredSamples leaves
+// out. Empty: nothing that is worth a line.
+inline std::string UnsampledTimeText(DurationNs cpu_time_ns,
+                                     DurationNs sampled_ns,
+                                     DurationNs period_ns) {
+  const DurationNs missing_ns = cpu_time_ns - sampled_ns;
+  if (missing_ns <= cpu_time_ns / 1000 || missing_ns <= 10 * period_ns) {
+    return "";
+  }
+  return "sampling: " + std::to_string(missing_ns / kNsPerMs) + " ms of " +
+         std::to_string(cpu_time_ns / kNsPerMs) +
+         " ms of CPU time have no samples: a thread's last part of a period "
+         "has none";
+}
+
+// A record that is lost does not say whether it was a sample. So at least the
+// samples' share of the records that were read, and as many as the CPU time
+// without samples, but not more than records are missing.
+constexpr uint64_t LostSamples(uint64_t lost_records, uint64_t share,
+                               DurationNs missing_ns, DurationNs period_ns) {
+  const uint64_t missing =
+      missing_ns <= 0
+          ? 0
+          : static_cast<uint64_t>((missing_ns + period_ns - 1) / period_ns);
+  return missing < share ? share
+                         : (missing < lost_records ? missing : lost_records);
+}
+
 // How many of `lost` records were the target's, if `ours` of `all` samples
 // were: its share, rounded up. A record that is lost does not say whose it was.
 constexpr uint64_t LostOfTarget(uint64_t lost, uint64_t ours, uint64_t all) {

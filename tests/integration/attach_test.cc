@@ -1,14 +1,18 @@
 // Records processes that run already: as whoever runs this test, and as an
 // ordinary user, for whom each thread has events of its own.
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <string>
@@ -186,8 +190,157 @@ void RecordRunningProcess() {
   munmap(memory, sizeof(Shared));
 }
 
+// Many threads that compute, and each of which begins others now and then.
+constexpr int kCrowd = 500;
+constexpr int kBornPerSecond = 1000;
+constexpr int64_t kLifeNs = 300 * kNsPerUs;
+
+struct CrowdState {
+  std::atomic<bool> may_begin = false;
+  std::atomic<bool> is_over = false;
+  std::atomic<int64_t> begin_ns = 0;
+  std::atomic<int> born = 0;
+  std::atomic<int> alive = 0;
+};
+
+int64_t NowNs() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * kNsPerSecond + time.tv_nsec;
+}
+
+void* LiveShortly(void* argument) {
+  while (ThreadCpuNs() < kLifeNs) {
+    for (volatile int i = 0; i < 1'000;) i = i + 1;
+  }
+  --static_cast<CrowdState*>(argument)->alive;
+  return nullptr;
+}
+
+void BeOneOfMany(CrowdState& state) {
+  while (!state.may_begin) usleep(1000);
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, size_t{64} << 10);
+  pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
+  while (!state.is_over) {
+    for (volatile int i = 0; i < 3'000;) i = i + 1;
+    int born = state.born;
+    const int64_t due =
+        (NowNs() - state.begin_ns) * kBornPerSecond / kNsPerSecond;
+    if (born >= due || !state.born.compare_exchange_strong(born, born + 1)) {
+      continue;
+    }
+    ++state.alive;
+    pthread_t thread;
+    if (pthread_create(&thread, &small, LiveShortly, &state) != 0) {
+      --state.alive;
+    }
+  }
+  --state.alive;
+}
+
+[[noreturn]] void RunCrowd(CrowdState& state) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // Who records goes first, as the command does where it is permitted.
+  setpriority(PRIO_PROCESS, 0, 19);
+  for (int i = 0; i < kCrowd; ++i) {
+    ++state.alive;
+    std::thread([&] { BeOneOfMany(state); }).detach();
+  }
+  state.begin_ns = NowNs();
+  state.may_begin = true;
+  for (;;) pause();
+}
+
+int64_t CpuNsOf(pid_t pid) {
+  clockid_t clock;
+  timespec time = {};
+  EXPECT_EQ(clock_getcpuclockid(pid, &clock), 0);
+  EXPECT_EQ(clock_gettime(clock, &time), 0);
+  return time.tv_sec * kNsPerSecond + time.tv_nsec;
+}
+
+// "sampling: 25 ms of 3000 ms of CPU time have no samples, ...": 25.
+double MsSaidToHaveNoSamples(const std::vector<std::string>& remarks) {
+  for (const std::string& remark : remarks) {
+    int ms = 0;
+    int of_ms = 0;
+    if (sscanf(remark.c_str(), "sampling: %d ms of %d ms of CPU time", &ms,
+               &of_ms) == 2) {
+      return ms;
+    }
+  }
+  return 0;
+}
+
+// All CPU time is sampled, or counted as not sampled.
+void AccountForCrowd() {
+  void* const memory = mmap(nullptr, sizeof(CrowdState), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  CrowdState& state = *new (memory) CrowdState;
+  const pid_t target = fork();
+  if (target == 0) RunCrowd(state);
+  while (state.born < 100) usleep(1000);
+
+  BackendRegistry registry;
+  ASSERT_TRUE(RegisterBuiltinBackends(registry).ok());
+  SessionOptions options;
+  options.target = TargetKind::kRunningProcesses;
+  options.running.pids = {target};
+  auto recording = Recording::Create(registry, {"sampling"}, options);
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  ASSERT_TRUE((*recording)->Prepare(nullptr).ok());
+  const int64_t before_ns = CpuNsOf(target);
+  ASSERT_TRUE((*recording)->Start(target).ok());
+  const int64_t begin_ns = CpuNsOf(target);
+  const int born_before = state.born;
+  const int64_t until_ns = begin_ns + 2 * kNsPerSecond;
+  while (CpuNsOf(target) < until_ns) {
+    usleep(5000);
+    (*recording)->Poll();
+  }
+  EXPECT_GT(state.born, born_before + 100);
+  state.is_over = true;
+  while (state.alive != 0) {
+    usleep(5000);
+    (*recording)->Poll();
+  }
+  EXPECT_TRUE((*recording)->Stop().ok());
+  const int64_t end_ns = CpuNsOf(target);
+  kill(target, SIGKILL);
+  EXPECT_EQ(waitpid(target, nullptr, 0), target);
+  const FinishedRecording finished = (*recording)->Finish({});
+  ASSERT_TRUE(finished.trace.ok()) << finished.trace.status();
+  double sampled_ms = 0;
+  for (const model::StackSample& sample : finished.trace->samples()) {
+    sampled_ms += static_cast<double>(sample.weight_ns) / 1e6;
+  }
+  const model::LossLedger& ledger = finished.trace->ledger();
+  const auto counted_ms = static_cast<double>(  // 1000 Hz
+      ledger.Get(model::Loss::kSamplesLost) +
+      ledger.Get(model::Loss::kSamplesNotDelivered));
+  const double said_ms = MsSaidToHaveNoSamples((*recording)->Remarks());
+  const double known_ms = sampled_ms + counted_ms + said_ms;
+  const std::string all =
+      "sampled " + std::to_string(sampled_ms) + " ms, counted " +
+      std::to_string(counted_ms) + " ms, said " + std::to_string(said_ms) +
+      " ms of " + std::to_string((end_ns - begin_ns) / kNsPerMs) + " to " +
+      std::to_string((end_ns - before_ns) / kNsPerMs) + " ms";
+  std::cout << all << "\n";
+  EXPECT_GE(known_ms, 0.999 * static_cast<double>(end_ns - begin_ns) / 1e6 - 2)
+      << all;
+  // What is counted is not more than there was.
+  if (sampled_ms < static_cast<double>(end_ns - before_ns) / 1e6) {
+    EXPECT_LE(known_ms, 1.05 * static_cast<double>(end_ns - before_ns) / 1e6)
+        << all;
+  }
+  munmap(memory, sizeof(CrowdState));
+}
+
 // In a process of its own, which may become another user.
-void RunAs(uid_t user) {
+void RunAs(uid_t user, void (*record)()) {
   fflush(nullptr);
   const pid_t pid = fork();
   if (pid == 0) {
@@ -195,7 +348,7 @@ void RunAs(uid_t user) {
         (setresuid(user, user, user) != 0 || prctl(PR_SET_DUMPABLE, 1) != 0)) {
       _exit(2);
     }
-    RecordRunningProcess();
+    record();
     fflush(nullptr);
     _exit(::testing::Test::HasFailure() ? 1 : 0);
   }
@@ -204,13 +357,23 @@ void RunAs(uid_t user) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(AttachTest, RecordsOldAndNewThreadsAndChildren) { RunAs(geteuid()); }
-
-TEST(AttachTest, DoesSoForAnOrdinaryUser) {
+void RunAsNobody(void (*record)()) {
   constexpr uid_t kNobody = 65534;
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
-  RunAs(kNobody);
+  RunAs(kNobody, record);
 }
+
+TEST(AttachTest, RecordsOldAndNewThreadsAndChildren) {
+  RunAs(geteuid(), RecordRunningProcess);
+}
+
+TEST(AttachTest, DoesSoForAnOrdinaryUser) { RunAsNobody(RecordRunningProcess); }
+
+TEST(AttachTest, AccountsForTheTimeOfManyThreads) {
+  RunAs(geteuid(), AccountForCrowd);
+}
+
+TEST(AttachTest, DoesThatForAnOrdinaryUser) { RunAsNobody(AccountForCrowd); }
 
 }  // namespace
 }  // namespace kymo

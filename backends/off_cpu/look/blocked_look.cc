@@ -13,6 +13,7 @@
 #include "backends/off_cpu/look/schedstat.h"
 #include "backends/off_cpu/look/thread_reads.h"
 #include "profiler/base/clock.h"
+#include "profiler/processes/other_memory.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -42,7 +43,7 @@ BlockedLook::Result BlockedLook::Take(int64_t pid, int64_t tid) {
   function_ = ReadThreadFile(pid, tid, "wchan", buffer).value_or("");
   if (function_ == "0") function_.clear();
   times_on_cpu_ = before->times_on_cpu;
-  CopyStack(tid);
+  CopyStack(pid, tid);
   return IsStillTrue(pid, tid) ? Result::kSeen : Result::kRuns;
 }
 
@@ -52,7 +53,7 @@ bool BlockedLook::IsStillTrue(int64_t pid, int64_t tid) const {
 }
 
 // By the thread: a main thread that has ended has no memory.
-void BlockedLook::CopyStack(int64_t tid) {
+void BlockedLook::CopyStack(int64_t pid, int64_t tid) {
   const uint64_t begin = call_.stack_pointer;
   const size_t first = kPageBytes - begin % kPageBytes;
   std::array<iovec, kMostPages> pages;
@@ -63,9 +64,7 @@ void BlockedLook::CopyStack(int64_t tid) {
     bytes += page.iov_len;
   }
   stack_.resize(bytes);
-  const iovec to = {stack_.data(), stack_.size()};
-  const ssize_t copied = process_vm_readv(static_cast<pid_t>(tid), &to, 1,
-                                          pages.data(), pages.size(), 0);
+  const ssize_t copied = processes::ReadOtherMemory(pid, tid, pages, stack_);
   stack_bytes_ = copied < 0 ? 0 : static_cast<size_t>(copied);
 }
 

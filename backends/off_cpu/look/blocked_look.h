@@ -54,7 +54,7 @@ class BlockedLook {
   bool stack_was_cut() const noexcept { return stack_bytes_ == stack_.size(); }
 
  private:
-  void CopyStack(int64_t tid);
+  void CopyStack(int64_t pid, int64_t tid);
 
   uint64_t time_ns_ = 0;
   int64_t times_on_cpu_ = 0;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "profiler/base/descriptor.h"
+#include "profiler/processes/other_memory.h"
 
 namespace kymo::off_cpu {
 
@@ -29,9 +30,8 @@ std::optional<std::string_view> ReadThreadFile(int64_t pid, int64_t tid,
 
 bool ReadThreadMemory(int64_t tid, uint64_t address,
                       std::span<std::byte> bytes) {
-  const iovec to = {bytes.data(), bytes.size()};
   const iovec from = {reinterpret_cast<void*>(address), bytes.size()};
-  return process_vm_readv(static_cast<pid_t>(tid), &to, 1, &from, 1, 0) ==
+  return processes::ReadOtherMemory(tid, tid, {&from, 1}, bytes) ==
          static_cast<ssize_t>(bytes.size());
 }
 

@@ -21,7 +21,8 @@ std::optional<std::string_view> ReadThreadFile(int64_t pid, int64_t tid,
                                                const char* name,
                                                std::span<char> buffer);
 
-// False unless all bytes could be read, as process_vm_readv(2) permits it.
+// False unless all bytes could be read, as process_vm_readv(2) permits it, and
+// soon (profiler/processes/other_memory.h).
 bool ReadThreadMemory(int64_t tid, uint64_t address,
                       std::span<std::byte> bytes);
 

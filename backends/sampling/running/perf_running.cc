@@ -90,6 +90,8 @@ absl::Status RunningProcesses::Begin(PerfEvents* events,
       return begun_;
     };
   }
+  // What a thread uses until it has its event counts as not sampled.
+  for (const pid_t pid : target_.pids) clocks_.AddRunning(pid);
   KYMO_ASSIGN_OR_RETURN(RunningThreads found,
                         WatchRunningThreads(target_, watcher));
   if (target_.all) pids.AddAll();

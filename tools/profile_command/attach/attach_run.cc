@@ -56,7 +56,7 @@ void AllowMostDescriptors() {
 class FirstInLine {
  public:
   FirstInLine() : before_(getpriority(PRIO_PROCESS, 0)) {
-    (void)setpriority(PRIO_PROCESS, 0, -10);
+    (void)setpriority(PRIO_PROCESS, 0, -20);
   }
   ~FirstInLine() { (void)setpriority(PRIO_PROCESS, 0, before_); }
   FirstInLine(const FirstInLine&) = delete;
