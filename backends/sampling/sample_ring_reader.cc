@@ -35,8 +35,10 @@ absl::StatusOr<std::unique_ptr<SampleRingReader>> SampleRingReader::Create(
   }
   if (memory == MAP_FAILED) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("sampling: no shared memory of ", reader->size_bytes_,
-                     " bytes for samples: ", strerror(errno)));
+        absl::StrCat("no shared memory of ", reader->size_bytes_,
+                     " bytes for samples; try larger limits (ulimit -f, -v, "
+                     "-n): ",
+                     strerror(errno)));
   }
   RingHeader* const ring = static_cast<RingHeader*>(memory);
   reader->ring_ = ring;

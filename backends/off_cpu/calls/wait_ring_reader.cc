@@ -63,8 +63,10 @@ absl::StatusOr<std::unique_ptr<WaitRingReader>> WaitRingReader::Create(
   }
   if (memory == MAP_FAILED) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("off_cpu: no shared memory of ", bytes,
-                     " bytes for the stacks of waits: ", strerror(errno)));
+        absl::StrCat("no shared memory of ", bytes,
+                     " bytes for the stacks of waits; try larger limits "
+                     "(ulimit -f, -v, -n): ",
+                     strerror(errno)));
   }
   usleep(kFirstAnchorNs / kNsPerUs);
   reader->newer_ = MeasureAnchor(reader->source_);

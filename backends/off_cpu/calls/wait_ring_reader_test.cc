@@ -1,10 +1,12 @@
 #include "backends/off_cpu/calls/wait_ring_reader.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <string>
 #include <vector>
 
 namespace kymo::off_cpu {
@@ -144,6 +146,19 @@ TEST_F(WaitRingReaderTest, NonsenseIsCountedAndFreed) {
   for (uint32_t i = 0; i < kCells; ++i) {
     EXPECT_EQ(WaitStatesOf(reader_->ring())[i], kWaitFree);
   }
+}
+
+TEST(WaitRingReaderLimitTest, WithoutMemoryItSaysWhichLimits) {
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none = {0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const absl::Status status = WaitRingReader::Create(kCells).status();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(status.message(),
+            "no shared memory of " + std::to_string(WaitRingBytes(kCells)) +
+                " bytes for the stacks of waits; try larger limits (ulimit -f, "
+                "-v, -n): Too many open files");
 }
 
 }  // namespace

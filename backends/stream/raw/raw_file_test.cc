@@ -250,8 +250,15 @@ TEST_F(RawFileTest, WhyAFileIsNoneIsSaid) {
   header_.magic += 1;
   file_->Note(header_);
   EXPECT_EQ(message(path_), path_ + begin + "its header is not one");
-  std::filesystem::resize_file(path_, arena().bytes());
-  EXPECT_EQ(message(path_), path_ + begin + "it ends before its header");
+  for (const uint64_t bytes :
+       {arena().bytes() + 7, arena().bytes(), arena().bytes() - 1,
+        uint64_t{100}, uint64_t{20}}) {
+    std::filesystem::resize_file(path_, bytes);
+    EXPECT_EQ(message(path_),
+              path_ + " is cut off: only its first " + std::to_string(bytes) +
+                  " bytes are there, and ranges come later; copy it again, or "
+                  "record again");
+  }
 }
 
 TEST_F(RawFileTest, WhatCannotBeMadeSaysWhichFile) {

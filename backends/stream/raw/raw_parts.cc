@@ -27,17 +27,33 @@ absl::Status OtherVersion(const std::string& path) {
                    "with `kymo report` of that version"));
 }
 
-// Whether the file begins with an arena of another layout. Every layout begins
-// with these two words.
-bool HasOtherLayout(int file) {
+absl::Status CutOff(const std::string& path, uint64_t bytes) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, " is cut off: only its first ", bytes,
+      " bytes are there, and ranges come later; copy it again, or record "
+      "again"));
+}
+
+// What the front says of a file that begins with an arena, whole or not. Every
+// layout begins with these two words.
+absl::Status CheckFront(const std::string& path, int file, uint64_t bytes) {
   struct {
     uint64_t magic;
     uint32_t layout;
   } front;
   static_assert(offsetof(record::ArenaHeader, version) == sizeof(uint64_t));
-  return ReadWhole(file, 0, &front, sizeof(front)) &&
-         front.magic == record::kArenaMagic &&
-         front.layout != record::kLayoutVersion;
+  if (!ReadWhole(file, 0, &front, sizeof(front)) ||
+      front.magic != record::kArenaMagic) {
+    return NotRaw(path, "the arena at its front is not one");
+  }
+  if (front.layout != record::kLayoutVersion) return OtherVersion(path);
+  uint64_t least = 0;
+  if (!ReadWhole(file, offsetof(record::ArenaHeader, arena_bytes), &least,
+                 sizeof(least)) ||
+      bytes < least) {
+    return CutOff(path, bytes);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -59,12 +75,12 @@ absl::Status RawParts::Read(const std::string& path) {
   }
   if (about.st_size == 0) return NotRaw(path, "it is empty");
   file_bytes_ = static_cast<uint64_t>(about.st_size);
-  if (HasOtherLayout(file_.get())) return OtherVersion(path);
+  KYMO_RETURN_IF_ERROR(CheckFront(path, file_.get(), file_bytes_));
   arena_ = Arena::MapCopy(file_.get());
   if (!arena_.valid()) return NotRaw(path, "the arena at its front is not one");
   const uint64_t header_at = arena_.header().arena_bytes;
   if (!ReadWhole(file_.get(), header_at, &header_, sizeof(header_))) {
-    return NotRaw(path, "it ends before its header");
+    return CutOff(path, file_bytes_);
   }
   if (header_.magic != RawHeader::kMagic) {
     return NotRaw(path, "its header is not one");

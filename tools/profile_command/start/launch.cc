@@ -109,6 +109,13 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   _exit(127);
 }
 
+absl::Status NoPipe(int error) {
+  return absl::ErrnoToStatus(
+      error, error == EMFILE ? "could not make a pipe; try a larger limit of "
+                               "open files (ulimit -n)"
+                             : "could not make a pipe");
+}
+
 }  // namespace
 
 void SurviveFileSizeLimit() {
@@ -126,13 +133,13 @@ absl::StatusOr<Child> Child::Fork(const std::vector<std::string>& words,
   std::vector<char*> envp = Pointers(env_words);
   int go[2], error[2];
   if (pipe2(go, O_CLOEXEC) != 0) {
-    return absl::ErrnoToStatus(errno, "could not make a pipe");
+    return NoPipe(errno);
   }
   if (pipe2(error, O_CLOEXEC) != 0) {
     const int saved = errno;
     close(go[0]);
     close(go[1]);
-    return absl::ErrnoToStatus(saved, "could not make a pipe");
+    return NoPipe(saved);
   }
   TakeSignals();
   const pid_t pid = fork();

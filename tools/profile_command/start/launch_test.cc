@@ -257,7 +257,8 @@ TEST(LaunchTest, NoDescriptorsAreAnErrorAndNoneIsLeftOpen) {
                 setrlimit(RLIMIT_NOFILE, &few);
                 const auto child = Child::Fork({"true"}, "/bin/true", {});
                 if (!absl::StrContains(child.status().message(),
-                                       "could not make a pipe")) {
+                                       "could not make a pipe; try a larger "
+                                       "limit of open files (ulimit -n)")) {
                   return 1;
                 }
                 return fcntl(first, F_GETFD) == -1 ? 0 : 2;
