@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "backends/off_cpu/calls/wait_ring_reader.h"
 #include "backends/off_cpu/off_cpu_session.h"
 #include "backends/off_cpu/own/own_session.h"
 #include "backends/off_cpu/running/running_processes.h"
@@ -119,6 +120,7 @@ class OffCpuBackend final : public ActivityBackend {
 }  // namespace
 
 std::unique_ptr<ActivityBackend> NewOffCpuBackend() {
+  off_cpu::WaitRingReader::BeginClock();
   return std::make_unique<OffCpuBackend>();
 }
 

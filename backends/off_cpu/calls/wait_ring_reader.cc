@@ -47,12 +47,23 @@ std::string_view Text(const char (&text)[kSize]) {
   return {text, strnlen(text, kSize)};
 }
 
+const ClockAnchor& FirstAnchor() {
+  static const ClockAnchor anchor = MeasureAnchor(DetectClockSource());
+  return anchor;
+}
+
 }  // namespace
+
+void WaitRingReader::BeginClock() { FirstAnchor(); }
 
 absl::StatusOr<std::unique_ptr<WaitRingReader>> WaitRingReader::Create(
     uint32_t cell_count) {
   std::unique_ptr<WaitRingReader> reader(new WaitRingReader(cell_count));
-  reader->older_ = MeasureAnchor(reader->source_);
+  reader->older_ = FirstAnchor();
+  // The machine may have slept since an old one, and only one clock with it.
+  if (MonotonicNs() - reader->older_.monotonic_ns > kAnchorNs) {
+    reader->older_ = MeasureAnchor(reader->source_);
+  }
   const size_t bytes = WaitRingBytes(cell_count);
   reader->file_ = OwnedDescriptor(memfd_create("kymo-waits", MFD_CLOEXEC));
   void* memory = MAP_FAILED;
@@ -68,7 +79,9 @@ absl::StatusOr<std::unique_ptr<WaitRingReader>> WaitRingReader::Create(
                      "(ulimit -f, -v, -n): ",
                      strerror(errno)));
   }
-  usleep(kFirstAnchorNs / kNsPerUs);
+  const int64_t early_ns =
+      reader->older_.monotonic_ns + kFirstAnchorNs - MonotonicNs();
+  if (early_ns > 0) usleep(static_cast<useconds_t>(early_ns / kNsPerUs + 1));
   reader->newer_ = MeasureAnchor(reader->source_);
   const double ticks_per_ns =
       static_cast<double>(reader->newer_.ticks - reader->older_.ticks) /
