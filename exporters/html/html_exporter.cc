@@ -193,9 +193,9 @@ void AddNotices(const Trace& trace, uint64_t left_out, bool is_too_large,
                      left_out, "; its tables count all of them"));
   }
   if (is_too_large) {
-    options.notes->notices.push_back(absl::StrCat(
-        kFileName, " is larger than its ", options.max_bytes,
-        " of --max_size, because its tables have all names of the run"));
+    options.notes->notices.push_back(
+        absl::StrCat(kFileName, " is larger than its ", options.max_bytes,
+                     " of --max_size, because of its tables"));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "exporters/summary/averages_section.h"
 #include "exporters/summary/findings_section.h"
 #include "exporters/summary/memory_section.h"
 #include "exporters/summary/waits_section.h"
@@ -137,46 +138,6 @@ void WriteTotals(const analysis::Totals& totals, JsonWriter& json) {
   json.EndObject();
 }
 
-// Sums of windows do not have the memory of ranges.
-enum class Memory { kMeasured, kUnknown };
-
-void WriteAverage(const analysis::KeyAverage& average, Memory memory,
-                  JsonWriter& json) {
-  json.BeginObject();
-  json.Member("name", average.name);
-  json.Member("is_user_annotation", average.is_user_annotation);
-  json.Member("is_device", average.is_device);
-  json.Member("is_async", average.is_async);
-  json.Member("count", average.count);
-  json.Member("cpu_time_total_ns", average.cpu_time_total_ns);
-  json.Member("self_cpu_time_total_ns", average.self_cpu_time_total_ns);
-  json.Member("device_time_total_ns", average.device_time_total_ns);
-  json.Member("self_device_time_total_ns", average.self_device_time_total_ns);
-  json.Member("min_ns", average.min_ns);
-  json.Member("max_ns", average.max_ns);
-  if (memory == Memory::kMeasured) {
-    json.Member("cpu_memory_usage_bytes", average.cpu_memory_usage_bytes);
-    json.Member("self_cpu_memory_usage_bytes",
-                average.self_cpu_memory_usage_bytes);
-    json.Member("device_memory_usage_bytes", average.device_memory_usage_bytes);
-    json.Member("self_device_memory_usage_bytes",
-                average.self_device_memory_usage_bytes);
-  }
-  json.EndObject();
-}
-
-void WriteAverages(std::vector<analysis::KeyAverage> averages, Memory memory,
-                   JsonWriter& json) {
-  std::stable_sort(averages.begin(), averages.end(),
-                   [](const auto& a, const auto& b) {
-                     return a.self_cpu_time_total_ns > b.self_cpu_time_total_ns;
-                   });
-  json.Key("key_averages");
-  json.BeginArray();
-  for (const auto& average : averages) WriteAverage(average, memory, json);
-  json.EndArray();
-}
-
 void WriteSampledFunctions(const Trace& trace, JsonWriter& json) {
   const std::vector<analysis::SampledFunction> functions =
       analysis::SampledFunctions(trace);
@@ -279,7 +240,7 @@ model::LossLedger LedgerOf(const model::LossLedger& of_trace,
 }  // namespace
 
 std::string SummaryText(const Trace& trace, const model::LossLedger& ledger,
-                        const analysis::RankSums* job) {
+                        const analysis::RankSums* job, ExportNotes* notes) {
   const analysis::Totals totals = analysis::ComputeTotals(trace);
   std::string text;
   JsonWriter json(text);
@@ -295,7 +256,7 @@ std::string SummaryText(const Trace& trace, const model::LossLedger& ledger,
                     trace, {.duplicates = analysis::DuplicatesOf(trace),
                             .cpu_memory_bytes = memory.cpu_bytes,
                             .device_memory_bytes = memory.device_bytes}),
-                Memory::kMeasured, json);
+                RangeMemory::kMeasured, notes, json);
   WriteSampledFunctions(trace, json);
   WriteCounters(trace, json);
   WriteMemory(trace, json);
@@ -313,12 +274,12 @@ std::string SummaryText(const Trace& trace, const model::LossLedger& ledger,
 }
 
 std::string SumsText(const analysis::WindowSums& sums,
-                     const model::LossLedger& ledger) {
+                     const model::LossLedger& ledger, ExportNotes* notes) {
   std::string text;
   JsonWriter json(text);
   json.BeginObject();
   json.Member("schema_version", kSchemaVersion);
-  WriteAverages(sums.Averages(), Memory::kUnknown, json);
+  WriteAverages(sums.Averages(), RangeMemory::kUnknown, notes, json);
   if (sums.rest() != nullptr) {
     WriteSampledFunctions(*sums.rest(), json);
     WriteCounters(*sums.rest(), json);
@@ -348,7 +309,8 @@ class SummaryExporter final : public TraceExporter {
       OutputDirectory& out) const override {
     const model::LossLedger ledger = LedgerOf(trace.ledger(), options);
     KYMO_RETURN_IF_ERROR(WriteFile(
-        [&] { return SummaryText(trace, ledger, options.job); }, out));
+        [&] { return SummaryText(trace, ledger, options.job, options.notes); },
+        out));
     if (options.progress) options.progress(1.0);
     return std::vector<std::string>{kFileName};
   }
@@ -362,7 +324,7 @@ class SummaryExporter final : public TraceExporter {
       OutputDirectory& out) const override {
     const model::LossLedger ledger = LedgerOf(sums.ledger(), options);
     KYMO_RETURN_IF_ERROR(
-        WriteFile([&] { return SumsText(sums, ledger); }, out));
+        WriteFile([&] { return SumsText(sums, ledger, options.notes); }, out));
     if (options.progress) options.progress(1.0);
     return std::vector<std::string>{kFileName};
   }

@@ -9,7 +9,9 @@
 //                       samples, sampled_ns; one per track of a thread
 //   streams             the same with device; one per track of a stream
 //   totals              of the whole trace
-//   key_averages        all groups, by self CPU time descending
+//   key_averages        at most 20,000, by self CPU time descending; see
+//                       averages_section.h
+//   key_average_count   before that limit
 //   sampled_functions   at most 1000, by self CPU time descending
 //   sampled_function_count  before that limit
 //   counters            pid, tid, name, samples, min, mean (over time), max,
@@ -29,8 +31,8 @@
 //   metadata            the trace's metadata, JSON values as they stand
 //
 // If a recording is larger than memory, the exporter writes only
-// schema_version, key_averages, sampled_functions, sampled_function_count,
-// counters, ledger and anything_lost.
+// schema_version, key_averages, key_average_count, sampled_functions,
+// sampled_function_count, counters, ledger and anything_lost.
 #ifndef KYMO_EXPORTERS_SUMMARY_SUMMARY_EXPORTER_H_
 #define KYMO_EXPORTERS_SUMMARY_SUMMARY_EXPORTER_H_
 
@@ -46,12 +48,14 @@ namespace kymo {
 std::unique_ptr<TraceExporter> NewSummaryExporter();
 
 // The file's text, for exporters that show its numbers. `ledger` says what the
-// reader does not see. `job` is that of ExportOptions.
+// reader does not see. `job` and `notes` are those of ExportOptions.
 std::string SummaryText(const model::Trace& trace,
                         const model::LossLedger& ledger,
-                        const analysis::RankSums* job = nullptr);
+                        const analysis::RankSums* job = nullptr,
+                        ExportNotes* notes = nullptr);
 std::string SumsText(const analysis::WindowSums& sums,
-                     const model::LossLedger& ledger);
+                     const model::LossLedger& ledger,
+                     ExportNotes* notes = nullptr);
 
 }  // namespace kymo
 

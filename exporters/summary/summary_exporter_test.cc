@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "exporters/summary/averages_section.h"
 #include "exporters/timeline/test_whole_trace.h"
 #include "profiler/analysis/averages/window_sums.h"
 #include "profiler/analysis/ranks/rank_sums.h"
@@ -302,6 +304,24 @@ TEST(SummaryExporterTest, AtMostAThousandFunctions) {
       functions.values(0).struct_value().fields().at("name").string_value(),
       "f1199");
   EXPECT_EQ(json.fields().at("sampled_function_count").number_value(), 1'200);
+}
+
+TEST(SummaryExporterTest, NamesWithTheLongestTimesAreKept) {
+  std::vector<analysis::KeyAverage> averages(kMaxAverages + 1);
+  for (auto& average : averages) average.self_cpu_time_total_ns = 7;
+  averages[1].name = "short";
+  averages[1].self_cpu_time_total_ns = 6;
+  averages.push_back({.name = "k", .self_device_time_total_ns = 8});
+  std::string text;
+  json::JsonWriter json(text);
+  ExportNotes notes;
+  json.BeginObject();
+  WriteAverages(averages, RangeMemory::kUnknown, &notes, json);
+  json.EndObject();
+  EXPECT_EQ(text.find("\"short\""), text.npos);
+  EXPECT_NE(text.find("\"k\""), text.npos);
+  EXPECT_NE(text.find("\"key_average_count\": 20002\n"), text.npos);
+  EXPECT_THAT(notes.notices, testing::SizeIs(1));
 }
 
 TEST(SummaryExporterTest, RecursionCountsUnlessPyTorchRecordedIt) {

@@ -46,7 +46,7 @@ class DocumentConsumer {
 
 struct ReaderOptions {
   size_t window_bytes = TextWindow::kWindowBytes;
-  size_t stretch_bytes = size_t{256} << 10;
+  size_t stretch_bytes = size_t{128} << 10;
   // Longer elements and members are left out.
   size_t max_element_bytes = size_t{16} << 20;
   std::function<void(double)> progress;  // may be empty

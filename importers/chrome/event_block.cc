@@ -1,5 +1,7 @@
 #include "importers/chrome/event_block.h"
 
+#include <sys/mman.h>
+
 #include <cstddef>
 #include <numeric>
 #include <tuple>
@@ -26,6 +28,20 @@ bool IsBefore(const Range& a, const Range& b) {
     return r.is_open ? kEndOfOpen : r.end;
   };
   return a.start != b.start ? a.start < b.start : end(a) > end(b);
+}
+
+// Gives the pages back now. malloc would keep them for later, where columns of
+// other sizes have no use for them.
+void Release(RangeBlock& block) {
+  constexpr uintptr_t kPage = 4096;
+  const auto begin = reinterpret_cast<uintptr_t>(block.data());
+  const uintptr_t first = (begin + kPage - 1) / kPage * kPage;
+  const uintptr_t last =
+      (begin + block.capacity() * sizeof(Range)) / kPage * kPage;
+  if (first < last) {
+    madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  }
+  block = {};
 }
 
 class BlockMaker {
@@ -180,7 +196,7 @@ class BlockMaker {
         const TrackIndex t = track_of_row_[range.row];
         if (of_track_[t].is_sorted) Fill(of_track[t].row++, range);
       }
-      ranges_[b] = {};
+      Release(ranges_[b]);
     }
   }
 

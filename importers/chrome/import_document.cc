@@ -1,5 +1,7 @@
 #include "importers/chrome/import_document.h"
 
+#include <malloc.h>
+
 #include <string_view>
 #include <utility>
 
@@ -40,11 +42,12 @@ absl::StatusOr<ImportedTrace> ImportDocument(TextSource& source,
                                              const ReaderOptions& options) {
   Collector collector(source.expected_bytes());
   {
-    // Its windows and parsers are freed before the trace needs memory.
+    // Its windows and parsers are given back before the trace needs memory.
     DocumentReader reader(source, options, collector);
     KYMO_RETURN_IF_ERROR(reader.Run());
     collector.TakeFindings(reader);
   }
+  malloc_trim(0);
   return collector.Finish();
 }
 

@@ -100,6 +100,22 @@ profile.export_chrome_trace("trace.json")
 """
 
 
+# A small network that learns.
+TORCH_TRAINING = """
+import torch
+model = torch.nn.Sequential(
+    torch.nn.Conv2d(3, 32, 3, padding=1), torch.nn.ReLU(), torch.nn.Flatten(),
+    torch.nn.Linear(32 * 16 * 16, 10))
+optimizer = torch.optim.Adam(model.parameters())
+inputs, labels = torch.randn(16, 3, 16, 16), torch.randint(10, (16,))
+for _ in range(30):
+    optimizer.zero_grad()
+    torch.nn.functional.cross_entropy(model(inputs), labels).backward()
+    optimizer.step()
+print("trained")
+"""
+
+
 class TooSlow(Exception):
     """The commands took longer than they may."""
 
@@ -113,7 +129,7 @@ class Commands:
     def __init__(self, *commands, needs=(), modules=(), prepare=lambda: None):
         self.commands = commands
         self.needs = needs
-        self.modules = modules  # of the Python that the first command runs
+        self.modules = modules  # of the Python of `needs`
         self.prepare = prepare
 
     def missing(self):
@@ -122,7 +138,7 @@ class Commands:
         if programs:
             return programs
         return [name for name in self.modules
-                if subprocess.run([self.commands[0][0], "-c", f"import {name}"],
+                if subprocess.run([self.needs[0], "-c", f"import {name}"],
                                   stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL, check=False).returncode]
 
@@ -183,6 +199,10 @@ def make_rows(bin_folder, scratch, torch_python):
                          ("heap: python3", python)):
         rows.append((what, target, Commands([*memory, *target], needs=target[:1]),
                      "heaptrack", heaptrack(*target)))
+    train = [torch_python, "-c", TORCH_TRAINING]
+    rows.append(("heap: PyTorch", train,
+                 Commands([*memory, *train], needs=[torch_python], modules=["torch"]),
+                 "heaptrack", heaptrack(*train)))
     for what, target in (("samples: clang++ -c", compile_it), ("samples: python3", python)):
         for flags in (["-g"], ["--call-graph", "dwarf"]):
             rows.append((what, target, Commands([*profile, *target], needs=target[:1]),

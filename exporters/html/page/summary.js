@@ -266,7 +266,11 @@ export function operationTable(summary, id, open, of = undefined) {
     columns.push({ title: "Self memory", kind: "bytes",
       value: (row) => row.self_cpu_memory_usage_bytes });
   }
-  return makeTable({ id, caption: "Operations", rows, columns, open, of,
+  const all = summary.key_average_count || 0;
+  const caption = of === undefined && all > rows.length
+    ? `Operations (the first ${rows.length} of ${countText(all)})`
+    : "Operations";
+  return makeTable({ id, caption, rows, columns, open, of,
     sortBy: of === undefined ? 1 : undefined });
 }
 
@@ -355,7 +359,8 @@ export function summaryView(trace, actions) {
     top.push(operationTable({
       key_averages: hottest(summary.key_averages, (row) =>
         row.self_cpu_time_total_ns + (row.self_device_time_total_ns || 0)),
-    }, "top-operations", actions.openOperation, summary.key_averages.length));
+    }, "top-operations", actions.openOperation,
+    summary.key_average_count || summary.key_averages.length));
   }
   if ((summary.sampled_functions || []).length > 0) {
     top.push(functionTable({

@@ -1,7 +1,9 @@
 #include "importers/chrome/json/decimal.h"
 
+#include <bit>
 #include <charconv>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <system_error>
 
@@ -84,6 +86,53 @@ std::optional<int64_t> ToInt(Decimal decimal) {
   return decimal.is_negative ? -number : number;
 }
 
+// Adds the digits of `text` to `number`, as its last ones. False if some are no
+// digits.
+bool AddDigits(std::string_view text, uint64_t& number) {
+  bool are_digits = true;
+  for (const char c : text) {
+    are_digits = are_digits && IsDigit(c);
+    number = number * 10 + static_cast<unsigned char>(c - '0');
+  }
+  return are_digits;
+}
+
+// The same for eight digits, whose first is in the lowest byte of `bytes`. Sums
+// of neighbours take the place of both: digits, then pairs, then fours.
+bool AddEightDigits(uint64_t bytes, uint64_t& number) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  constexpr uint64_t kHigh = kOnes * 0xf0;
+  const uint64_t digits = bytes - kOnes * '0';
+  const bool are_digits =
+      (bytes & kHigh) == kOnes * '0' && ((digits + kOnes * 6) & kHigh) == 0;
+  uint64_t sums = digits * 10 + (digits >> 8);
+  sums =
+      (sums & 0x00ff00ff00ff00ff) * 100 + ((sums >> 16) & 0x00ff00ff00ff00ff);
+  sums = (sums & 0x0000ffff0000ffff) * 10'000 +
+         ((sums >> 32) & 0x0000ffff0000ffff);
+  number = number * 100'000'000 + (sums & 0xffffffff);
+  return are_digits;
+}
+
+// The same for 8 to 16 digits.
+bool AddManyDigits(std::string_view text, uint64_t& number) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr size_t kBytes = sizeof(uint64_t);
+  uint64_t bytes = 0;
+  bool are_digits = true;
+  if (const size_t first = text.size() - kBytes; first != 0) {
+    std::memcpy(&bytes, text.data(), kBytes);
+    // Zeros in front of the first digits take the place of the others.
+    constexpr uint64_t kZeros = 0x3030303030303030;
+    if (first < kBytes) {
+      bytes = bytes << 8 * (kBytes - first) | kZeros >> 8 * first;
+    }
+    are_digits = AddEightDigits(bytes, number);
+  }
+  std::memcpy(&bytes, text.data() + text.size() - kBytes, kBytes);
+  return AddEightDigits(bytes, number) && are_digits;
+}
+
 template <typename T>
 std::optional<T> Parse(std::string_view text) {
   T value{};
@@ -102,15 +151,11 @@ std::optional<int64_t> MicrosToNs(std::string_view text) {
   if (text.size() >= 5 && text.size() <= 20 &&
       text[text.size() - kDecimals - 1] == '.') {
     uint64_t ns = 0;
-    bool is_usual = true;
-    const auto take = [&](std::string_view digits) {
-      for (const char c : digits) {
-        is_usual = is_usual && IsDigit(c);
-        ns = ns * 10 + static_cast<unsigned char>(c - '0');
-      }
-    };
-    take(text.substr(0, text.size() - kDecimals - 1));
-    take(text.substr(text.size() - kDecimals));
+    const std::string_view whole = text.substr(0, text.size() - kDecimals - 1);
+    const bool is_usual =
+        (whole.size() < sizeof(uint64_t) ? AddDigits(whole, ns)
+                                         : AddManyDigits(whole, ns)) &&
+        AddDigits(text.substr(text.size() - kDecimals), ns);
     constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
     if (is_usual && ns <= kMost) return static_cast<int64_t>(ns);
   }
@@ -121,6 +166,11 @@ std::optional<int64_t> MicrosToNs(std::string_view text) {
 }
 
 std::optional<int64_t> ParseInt(std::string_view text) {
+  constexpr size_t kFits = 18;
+  if (uint64_t number = 0;
+      !text.empty() && text.size() <= kFits && AddDigits(text, number)) {
+    return static_cast<int64_t>(number);
+  }
   return Parse<int64_t>(text);
 }
 

@@ -27,6 +27,26 @@ TEST(DecimalTest, TakesEveryFormOfANumber) {
   EXPECT_EQ(MicrosToNs("0e999999999"), 0);
 }
 
+TEST(DecimalTest, TakesAnyNumberOfDigits) {
+  const std::string digits = "1234567890123456";
+  int64_t whole = 0;
+  for (size_t count = 1; count <= digits.size(); ++count) {
+    const std::string text = digits.substr(0, count);
+    whole = whole * 10 + (text.back() - '0');
+    EXPECT_EQ(MicrosToNs(text + ".789"), whole * 1000 + 789);
+    EXPECT_EQ(ParseInt(text), whole);
+    for (size_t place = 0; place < count; ++place) {
+      // Those beside the digits, and one of another sixteen.
+      for (const char wrong : {'/', ':', '@'}) {
+        std::string broken = text;
+        broken[place] = wrong;
+        EXPECT_EQ(MicrosToNs(broken + ".789"), std::nullopt) << broken;
+        EXPECT_EQ(ParseInt(broken), std::nullopt) << broken;
+      }
+    }
+  }
+}
+
 TEST(DecimalTest, RoundsPartsOfANanosecond) {
   EXPECT_EQ(MicrosToNs("1.0004"), 1000);
   EXPECT_EQ(MicrosToNs("1.0005"), 1001);

@@ -43,6 +43,12 @@ inline std::string_view TrimEnd(std::string_view text) {
   return text;
 }
 
+// Whether a number, a word or what Python writes for one begins so.
+inline bool BeginsScalar(char c) {
+  return (c >= '0' && c <= '9') || c == '-' || c == 't' || c == 'f' ||
+         c == 'n' || c == 'N' || c == 'I';
+}
+
 // False if simdjson finds an error.
 inline bool ReadValue(simdjson::ondemand::value value, JsonValue& out) {
   const std::string_view token = value.raw_json_token();
@@ -68,8 +74,7 @@ inline bool ReadValue(simdjson::ondemand::value value, JsonValue& out) {
   }
   const std::string_view text = TrimEnd(token);
   if (text.front() != '"') {
-    static constexpr std::string_view kFirst = "-0123456789tfnNI";
-    if (kFirst.find(text.front()) == std::string_view::npos) return false;
+    if (!BeginsScalar(text.front())) return false;
     out.kind = JsonValue::Kind::kScalar;
     out.text = text;
     return true;

@@ -27,7 +27,7 @@ namespace kymo::chrome_import {
 
 class TextWindow {
  public:
-  static constexpr size_t kWindowBytes = size_t{4} << 20;
+  static constexpr size_t kWindowBytes = size_t{2} << 20;
 
   // `source` must outlive the object.
   explicit TextWindow(TextSource& source, size_t window_bytes = kWindowBytes);

@@ -1,0 +1,35 @@
+// averages_section.h - the averages by name, in summary.json.
+//
+//   "key_averages": [{"name": "mlp::relu", "count": 4120, ...}],
+//   "key_average_count": 1
+//
+// A program that puts numbers into its names may have millions of them. So only
+// the kMaxAverages with the longest self time, on the CPU and on devices, are
+// there, by self CPU time descending. The count is of all. The table has all:
+// kymo report --format=csv --row_limit=-1.
+#ifndef KYMO_EXPORTERS_SUMMARY_AVERAGES_SECTION_H_
+#define KYMO_EXPORTERS_SUMMARY_AVERAGES_SECTION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "profiler/analysis/averages/key_averages.h"
+#include "profiler/plugin/trace_exporter.h"
+#include "profiler/text/json_writer.h"
+
+namespace kymo {
+
+inline constexpr size_t kMaxAverages = 20'000;  // about 13 MB
+
+// Sums of windows do not have the memory of ranges.
+enum class RangeMemory { kMeasured, kUnknown };
+
+// Writes both members. What is not there, it says in `notes` (may be null).
+void WriteAverages(std::vector<analysis::KeyAverage> averages,
+                   RangeMemory memory, ExportNotes* notes,
+                   json::JsonWriter& json);
+
+}  // namespace kymo
+
+#endif  // KYMO_EXPORTERS_SUMMARY_AVERAGES_SECTION_H_
