@@ -235,6 +235,12 @@ PythonParts PythonPartsOf(const model::TraceShard& shard,
 // process's first thread it is not known, as in PostgreSQL.
 class Signals {
  public:
+  explicit Signals(const model::ThreadStates& states) {
+    for (const model::ThreadTimes& times : states.threads) {
+      thread_ends_[times.track] = times.end_ns;
+    }
+  }
+
   template <typename W>
   void Add(const model::TraceShard& shard, const W& wait) {
     const model::Track& track = shard.tracks[wait.track];
@@ -242,7 +248,7 @@ class Signals {
     semaphore.waiters.insert(wait.track);
     semaphore.has_first_thread |= track.id == track.pid;
     if constexpr (requires { wait.waker; }) {
-      semaphore.has_ended |= !wait.is_open;
+      semaphore.has_ended |= !wait.is_open && !EndsWithThread(wait);
       if (wait.waker != model::kNoTrack) semaphore.wakers.insert(wait.waker);
     } else {
       semaphore.has_ended = true;
@@ -262,12 +268,21 @@ class Signals {
   }
 
  private:
+  // The end of the process ended it.
+  bool EndsWithThread(const model::Wait& wait) const {
+    constexpr DurationNs kMostNs = 50 * kNsPerMs;
+    const auto end = thread_ends_.find(wait.track);
+    return wait.waker == model::kNoTrack && end != thread_ends_.end() &&
+           end->second - wait.end_ns() < kMostNs;
+  }
+
   struct Semaphore {
     std::set<model::TrackIndex> waiters;
     std::set<model::TrackIndex> wakers;
     bool has_first_thread = false;
     bool has_ended = false;  // a wait for it
   };
+  std::map<model::TrackIndex, TimeNs> thread_ends_;
   std::map<std::pair<int64_t, uint64_t>, Semaphore> semaphores_;
 };
 
@@ -390,7 +405,7 @@ void TellLocksFromConditions(model::TraceShard& shard,
     wait.object = 0;  // it has several futexes
     wait.object_name = shard.strings.Intern(kGil);
   };
-  Signals signals;
+  Signals signals(states);
   const auto is_semaphore = [&](const auto& wait) {
     const auto found = known.find(model::Index(wait.stack));
     return wait.kind == WaitKind::kLock && wait.object != 0 &&

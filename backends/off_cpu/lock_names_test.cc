@@ -315,13 +315,17 @@ TEST_F(LocksOfThreadsTest, SemaphoresThatTellOfWorkAreNoLocks) {
   Wait(a, stack, 3, model::kNoTrack, /*is_open=*/true);  // nobody ever told
   Wait(a, stack, 4, model::kNoTrack);                    // not known who
   Wait(main, stack, 5, a);                               // as PostgreSQL's
+  Wait(b, stack, 7, model::kNoTrack);  // until the process ended
+  states_.waits.back().duration_ns = 100 * kNsPerMs;
+  states_.threads = {{.track = a, .end_ns = kNsPerSecond},
+                     {.track = b, .end_ns = 101 * kNsPerMs}};
   Wait(a, Stack({"Run", "pthread_mutex_lock"}), 6, b);
   states_.short_waits.push_back(
       {.track = a, .kind = WaitKind::kLock, .stack = stack, .object = 1});
   constexpr auto kLock = WaitKind::kLock, kCondition = WaitKind::kCondition;
-  EXPECT_EQ(Kinds(),
-            (std::vector<WaitKind>{kCondition, kCondition, kLock, kLock,
-                                   kCondition, kLock, kLock, kLock}));
+  EXPECT_EQ(Kinds(), (std::vector<WaitKind>{kCondition, kCondition, kLock,
+                                            kLock, kCondition, kLock, kLock,
+                                            kCondition, kLock}));
   EXPECT_EQ(states_.short_waits[0].kind, kCondition);
 }
 

@@ -1,3 +1,4 @@
+// Long, because each way in which records can be missing has its rule.
 #include "backends/off_cpu/thread_clock.h"
 
 #include <algorithm>
@@ -325,6 +326,7 @@ void ThreadClock::OnLastCounts(uint32_t tid, DurationNs on_cpu_ns,
   OnCounts(tid, counts);
   found->second.is_read_at_end = true;
   found->second.cpu_time_read = {on_cpu_ns, time_ns, time_ns, true};
+  found->second.last_count = {on_cpu_ns, time_ns, time_ns, true};
 }
 
 std::optional<BlockedThread> ThreadClock::NextBlocked(uint64_t latest_ns) {
@@ -361,6 +363,28 @@ void ThreadClock::NoteRunQueue(LiveThread& thread, uint64_t time_ns) const {
   }
 }
 
+// Where records were lost, the kernel's counts of the whole life say how much
+// of the unknown time the thread was on a CPU, or waited for one.
+void ThreadClock::TakeKernelsTotals(LiveThread& thread) {
+  ThreadTimes& times = thread.times;
+  const bool counts_from_begin = thread.first_hidden &&
+                                 thread.first_hidden->ns == 0 &&
+                                 thread.first_hidden->switches == 0;
+  if (times.unknown_ns == 0 || !thread.last_count || !thread.run_queue_ns ||
+      !counts_from_begin || times.open_wait_ns != 0) {
+    return;
+  }
+  const CpuTimeRead& count = *thread.last_count;
+  const DurationNs rest_ns = std::max<DurationNs>(
+      times.end_ns - static_cast<DurationNs>(count.end_ns), 0);
+  times.on_cpu_ns = std::min(count.on_cpu_ns + rest_ns, times.wall_ns);
+  times.runnable_ns =
+      std::min(*thread.run_queue_ns + thread.runnable_since_read_ns,
+               times.wall_ns - times.on_cpu_ns);
+  times.unknown_ns = 0;
+  if (thread.is_read_at_end) times.run_queue = RunQueueTime::kWhole;
+}
+
 void ThreadClock::Finish(uint32_t tid, LiveThread& thread, uint64_t time_ns,
                          StateEnd end) {
   Enter(tid, thread, time_ns, thread.state, end);
@@ -380,6 +404,7 @@ void ThreadClock::Finish(uint32_t tid, LiveThread& thread, uint64_t time_ns,
       thread.has_own_count ? off_cpu_ns : off_cpu_ns - times.runnable_ns);
   times.on_cpu_ns += hidden_ns;
   times.runnable_ns = std::min(times.runnable_ns, off_cpu_ns - hidden_ns);
+  TakeKernelsTotals(thread);
   const auto [at, is_new] = ended_.try_emplace({thread.pid, tid}, times);
   if (!is_new) at->second += times;
 }

@@ -172,6 +172,7 @@ class ThreadClock {
     bool has_own_count = false;  // last_hidden is what the thread read itself
     // Until the records have come as far as that.
     std::optional<CpuTimeRead> cpu_time_read;
+    std::optional<CpuTimeRead> last_count;  // of OnLastCounts
     std::optional<HiddenCpuTime> first_hidden;
     HiddenCpuTime last_hidden;
     model::ThreadCounts counts_before;  // not of this life
@@ -192,6 +193,7 @@ class ThreadClock {
   static void UseCpuTimeRead(LiveThread& thread, uint64_t time_ns,
                              bool is_unknown);
   static DurationNs HiddenNs(const LiveThread& thread);
+  static void TakeKernelsTotals(LiveThread& thread);
   // What ends a state.
   enum class StateEnd : uint8_t { kRecord, kContradiction, kRecordingEnd };
   // Ends the state of a thread and begins the next one.

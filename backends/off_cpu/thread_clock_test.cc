@@ -482,6 +482,22 @@ TEST_F(ThreadClockTest, WhatAThreadTellsOfItsPreemptionsIsExact) {
   EXPECT_EQ(TimesOf(7).blocked_ns(), 0);
 }
 
+// Lost records leave intervals unknown, but not totals.
+TEST_F(ThreadClockTest, WhatAThreadTellsAtItsEndLeavesNoTimeUnknown) {
+  clock_.OnFork(kPid, 7, 0);
+  In(7, 10);
+  clock_.OnLost(15);
+  Block(7, 20);
+  In(7, 60);
+  clock_.OnLastCounts(7, 30, 25, {}, 80);
+  clock_.OnExit(7, 90);
+  EXPECT_EQ(TimesOf(7).unknown_ns, 0);
+  EXPECT_EQ(TimesOf(7).on_cpu_ns, 30 + 10);
+  EXPECT_EQ(TimesOf(7).runnable_ns, 25);
+  EXPECT_EQ(TimesOf(7).blocked_ns(), 25);
+  EXPECT_EQ(TimesOf(7).run_queue, RunQueueTime::kWhole);
+}
+
 TEST_F(ThreadClockTest, TheEndOfAnEarlierThreadOfThatNumberDoesNotCount) {
   clock_.OnFork(kPid, 7, 100);
   In(7, 110);

@@ -18,6 +18,8 @@
 #include "backends/off_cpu/thread_status.h"
 #include "backends/off_cpu/totals_session.h"
 #include "backends/sampling/perf_events.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/plugin/activity_backend.h"
 
 namespace kymo {
 namespace {
@@ -331,6 +333,50 @@ TEST_P(WaitsChildTest, WaitsThatSignalsEndEarlyAreCounted) {
   const std::vector<int> early = InterruptedWaits("signals", 100);
   EXPECT_EQ(early.size(), 11u);
   EXPECT_TRUE(std::ranges::any_of(early, [](int n) { return n > 0; }));
+}
+
+// Of a process that runs already; its number is known at the start.
+class RunningSession final : public ActivitySession {
+ public:
+  absl::Status Prepare(TargetSetup*) override { return absl::OkStatus(); }
+  absl::Status Start(pid_t pid) override {
+    session_ = off_cpu::NewOffCpuSession(StackSource::kSamplesAndLooks,
+                                         RunningTarget{.pids = {pid}});
+    KYMO_RETURN_IF_ERROR(session_->Prepare(nullptr));
+    return session_->Start(pid);
+  }
+  void Poll() override { session_->Poll(); }
+  absl::Status Stop() override { return session_->Stop(); }
+  absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
+    return session_->Collect(shard);
+  }
+
+ private:
+  std::unique_ptr<ActivitySession> session_;
+};
+
+class RunningTest : public TestWaiterRun {
+ protected:
+  std::unique_ptr<ActivitySession> NewSession() override {
+    return std::make_unique<RunningSession>();
+  }
+};
+
+// There are no hooks in it.
+TEST_F(RunningTest, SamplesSeeShortWaits) {
+  const auto events = sampling::PerfEvents::OpenSwitchStacks(getpid());
+  if (!events.ok()) GTEST_SKIP() << "NOT TESTED HERE: " << events.status();
+  ASSERT_NO_FATAL_FAILURE(Run("mix", 300));
+  DurationNs sleep_ns = 0, blocked_ns = 0;
+  for (const Wait& wait : shard_.thread_states->waits) {
+    if (wait.kind == WaitKind::kSleep) sleep_ns += wait.duration_ns;
+  }
+  for (const ThreadTimes& times : shard_.thread_states->threads) {
+    if (NameOf(times) == "sleeper") blocked_ns = times.blocked_ns();
+  }
+  EXPECT_GT(blocked_ns, 100 * kNsPerMs);
+  EXPECT_GE(static_cast<double>(sleep_ns),
+            0.98 * static_cast<double>(blocked_ns));
 }
 
 class TotalsTest : public TestWaiterRun {

@@ -101,7 +101,7 @@ std::string WaitPlaces::Of(StackId stack) {
 // library has its type as an argument:
 //   std::thread::_State_impl<...<std::tuple<main::{lambda()#3}> > >::_M_run()
 std::string WaitPlaces::LambdaAt(StackId place) const {
-  constexpr int kMostCallers = 6;
+  constexpr int kMostCallers = 8;
   constexpr std::string_view kLambda = "{lambda(";
   const model::StackTable& stacks = trace_.stacks();
   const std::string fallback = InnermostFunction(trace_, place);
@@ -111,7 +111,10 @@ std::string WaitPlaces::LambdaAt(StackId place) const {
     const std::string_view name =
         trace_.Name(stacks.frame(stacks.leaf(place)).function);
     const size_t lambda = name.find(kLambda);
-    if (!IsLibraryFunction(name) && !name.starts_with("std::")) break;
+    // What was inlined has no namespace.
+    const bool is_library = name.find("std::") != std::string_view::npos ||
+                            name.starts_with('_') || name == "operator()";
+    if (!is_library) break;
     if (lambda == std::string_view::npos) continue;
     const size_t end = name.find('}', lambda);
     size_t begin = lambda;

@@ -80,7 +80,8 @@ TEST(WaitNamesTest, LambdasAreToldApart) {
                                             .module = t.Intern("/bin/app")}));
     };
     auto stack = push(model::kEmptyStack, invoker);
-    stack = push(stack, "std::__invoke<>()");
+    stack = push(stack, "_M_invoke<0>");
+    stack = push(stack, "void std::__invoke_impl<void, F>(F&&)");
     return push(push(stack, "operator()"), "usleep");
   };
   const std::string run =

@@ -26,7 +26,8 @@ TimeNs HeldSince(const model::Wait& wait, std::span<const model::Wait> waits) {
   return since_ns;
 }
 
-// Where the holder itself was blocked for the longest time meanwhile.
+// Where the holder itself was blocked for the longest time meanwhile, among its
+// first thousand waits.
 model::StackId BlockedStack(const model::Wait& wait, TimeNs since_ns,
                             std::span<const model::Wait> waits) {
   auto own = std::ranges::upper_bound(
@@ -34,9 +35,10 @@ model::StackId BlockedStack(const model::Wait& wait, TimeNs since_ns,
       [](const model::Wait& w) { return std::pair(w.track, w.end_ns()); });
   model::StackId stack = model::kEmptyStack;
   DurationNs longest_ns = 0;
-  for (; own != waits.end() && own->track == wait.holder &&
-         own->begin_ns < wait.end_ns();
-       ++own) {
+  for (int left = 1'000;
+       left > 0 && own != waits.end() && own->track == wait.holder &&
+       own->begin_ns < wait.end_ns();
+       ++own, --left) {
     const bool is_for_it =
         own->kind == model::WaitKind::kLock && own->object == wait.object;
     const DurationNs common_ns = std::min(own->end_ns(), wait.end_ns()) -

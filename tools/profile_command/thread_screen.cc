@@ -61,6 +61,15 @@ std::string AndMoreRows(size_t all, size_t shown) {
   return all > shown ? absl::StrCat("and ", all - shown, " more\n") : "";
 }
 
+// That a program was stopped is what "other" waits are mostly for.
+std::string WaitedFor(const model::Trace& trace,
+                      const analysis::WaitGroup& group) {
+  const std::string_view object = trace.Name(group.object_name);
+  const bool is_stopped =
+      group.kind == model::WaitKind::kOther && object == "stopped";
+  return std::string(is_stopped ? object : NameOf(group.kind));
+}
+
 size_t Shown(size_t rows, const ScreenOptions& options) {
   return options.rows < 0 ? rows
                           : std::min(rows, static_cast<size_t>(options.rows));
@@ -108,12 +117,13 @@ std::string ThreadsLine(const model::Trace& trace, DurationNs wall_ns) {
 std::string WaitsTable(const model::Trace& trace,
                        const ScreenOptions& options) {
   // The screen has no room for stacks.
-  std::map<std::pair<std::string, model::WaitKind>, analysis::WaitGroup> places;
+  std::map<std::pair<std::string, std::string>, analysis::WaitGroup> places;
   analysis::WaitPlaces names(trace);
   DurationNs all_ns = 0;
   for (const analysis::WaitGroup& group : analysis::WaitsByPlace(trace)) {
     if (group.is_idle) continue;
-    analysis::WaitGroup& into = places[{names.Of(group.stack), group.kind}];
+    analysis::WaitGroup& into =
+        places[{names.Of(group.stack), WaitedFor(trace, group)}];
     into.count += group.count;
     into.duration_ns += group.duration_ns;
     into.longest_ns = std::max(into.longest_ns, group.longest_ns);
@@ -137,7 +147,7 @@ std::string WaitsTable(const model::Trace& trace,
     const auto& [place, sum] = *order[i];
     const double share = ShareOf(sum.duration_ns, all_ns);
     table.rows.push_back(
-        {.cells = {VisibleText(place.first), std::string(NameOf(place.second)),
+        {.cells = {VisibleText(place.first), place.second,
                    FormatFixed(100 * share, 2) + "%", Time(sum.duration_ns),
                    std::to_string(sum.count), Time(sum.longest_ns)},
          .share = share});
