@@ -17,6 +17,8 @@
 #include "profiler/base/clock.h"
 #include "profiler/base/periodic_thread.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/record/host/host.h"
+#include "profiler/record/own_threads.h"
 
 namespace kymo::host {
 namespace {
@@ -39,11 +41,13 @@ class HostSession final : public ActivitySession {
     starter_pid_ = getpid();
     // A child still waits before its exec.
     Begin(/*is_new=*/target_ == TargetKind::kChildProcess);
-    const int error =
-        thread_.Start("kymo-host", settings_.period_ms * kNsPerMs, [this] {
-          const std::lock_guard lock(mutex_);
-          if (is_collecting_) Read();
-        });
+    const int error = thread_.Start(record::kHostThread,
+                                    settings_.period_ms * kNsPerMs, [this] {
+                                      // What it allocates is not the program's.
+                                      record::SetThreadPaused(true);
+                                      const std::lock_guard lock(mutex_);
+                                      if (is_collecting_) Read();
+                                    });
     if (error == 0) return absl::OkStatus();
     return absl::ResourceExhaustedError(absl::StrCat(
         "could not start the thread that reads counters: ", strerror(error),

@@ -36,6 +36,7 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/thread_states.h"
+#include "profiler/record/own_threads.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -418,7 +419,12 @@ absl::Status OffCpuSession::Stop() {
 absl::StatusOr<Collected> OffCpuSession::Collect(model::TraceShard& shard) {
   auto states = std::make_shared<model::ThreadStates>();
   states->cpu_count = cpu_count_;
+  const auto is_own = [this](const ThreadKey& thread) {
+    return record::IsThreadOfKymo(
+        processes_.Thread(thread.pid, thread.tid).name);
+  };
   for (const auto& [thread, sums] : clock_.times()) {
+    if (is_own(thread)) continue;
     model::ThreadTimes& times = states->threads.emplace_back(sums);
     times.track = processes_.Track(thread.pid, thread.tid);
     times.begin_ns = ToEpoch(static_cast<uint64_t>(times.begin_ns));
@@ -432,10 +438,16 @@ absl::StatusOr<Collected> OffCpuSession::Collect(model::TraceShard& shard) {
   }
   const std::vector<model::StackId> stacks = stacks_.Collect(shard);
   waits_.Collect(
-      [this](const ThreadKey& thread) {
-        return processes_.Track(thread.pid, thread.tid);
+      [&](const ThreadKey& thread) {
+        return is_own(thread) ? model::kNoTrack
+                              : processes_.Track(thread.pid, thread.tid);
       },
       stacks, shard, *states);
+  const auto is_of_none = [](const auto& wait) {
+    return wait.track == model::kNoTrack;
+  };
+  std::erase_if(states->waits, is_of_none);
+  std::erase_if(states->short_waits, is_of_none);
   TellLocksFromConditions(shard, *states);
   causes_.statics().Name(shard, *states);
   shard.thread_states = std::move(states);

@@ -23,6 +23,7 @@
 #include "profiler/base/children_cpu.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/record/own_threads.h"
 
 namespace kymo::sampling {
 namespace {
@@ -93,6 +94,8 @@ class PerfSession final : public ActivitySession {
     store_.processes().OnFork(pid, pid, parent, parent,
                               ToEpoch(static_cast<uint64_t>(MonotonicNs())));
   }};
+  DurationNs own_threads_ns_ =
+      0;                          // samples of Kymo's own threads in the target
   DurationNs target_cpu_ns_ = 0;  // while events_ were the target's own
   // When the previous Poll began. Everything older is in the rings by now, so
   // records of different CPUs can be put in order up to here.
@@ -355,6 +358,10 @@ void PerfSession::HandleSample(const SampleRecord& record) {
   if (!IsOurs(record.pid)) return;
   ++our_samples_;
   const uint32_t tid = ThreadOf(record);
+  if (record::IsThreadOfKymo(store_.processes().Thread(record.pid, tid).name)) {
+    own_threads_ns_ += static_cast<DurationNs>(record.period_ns);
+    return;
+  }
   SampleEvent event{.pid = record.pid,
                     .tid = tid,
                     .time_ns = ToEpoch(record.time_ns),
@@ -384,7 +391,7 @@ absl::Status PerfSession::Stop() {
   watch_for_samples_.Stop();
   if (running_) running_->ReadClocks(kNever);
   EndEvents();
-  const DurationNs cpu_ns = CpuNs();
+  const DurationNs cpu_ns = std::max(CpuNs() - own_threads_ns_, DurationNs{0});
   // Of this process and of children, the clock is not that exact.
   const bool knows_clock = running_ && running_->cpu_ns() > 0;
   const uint64_t lost =

@@ -259,14 +259,14 @@ std::vector<std::string> StackStore::Remarks() const {
   // Where no function could be read, python_ has said why.
   if (unread_python_count_ > 0 && remarks.empty()) {
     remarks.push_back(absl::StrCat(
-        "sampling: ", unread_python_count_,
+        "sampling: ", unread_python_count_, " of ", stack_count_,
         " stacks show Python's interpreter instead of functions, which could "
         "not be read"));
   }
   if (torn_python_count_ > 0) {
     remarks.push_back(absl::StrCat(
-        "sampling: in ", torn_python_count_,
-        " stacks of Python some function had returned before it was read, so "
+        "sampling: in ", torn_python_count_, " of ", stack_count_,
+        " stacks some function had returned before it was read, so "
         "that its callers may be those of the next one"));
   }
   // Fewer than one of a hundred change no share that anybody looks at.

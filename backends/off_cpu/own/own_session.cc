@@ -13,6 +13,8 @@
 #include "backends/off_cpu/totals_session.h"
 #include "profiler/base/periodic_thread.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/record/host/host.h"
+#include "profiler/record/own_threads.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -36,10 +38,13 @@ class OwnSession final : public ActivitySession {
 
   absl::Status Start(pid_t pid) override {
     starter_pid_ = pid;
-    const int error = thread_.Start("kymo-off-cpu", kPollPeriodNs, [this] {
-      const std::lock_guard lock(mutex_);
-      if (is_live_) session_->Poll();
-    });
+    const int error =
+        thread_.Start(record::kOffCpuThread, kPollPeriodNs, [this] {
+          // What it allocates is not the program's.
+          record::SetThreadPaused(true);
+          const std::lock_guard lock(mutex_);
+          if (is_live_) session_->Poll();
+        });
     if (error != 0) {
       return absl::ResourceExhaustedError(absl::StrCat(
           "could not start the thread that reads switches: ", strerror(error),

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "backends/off_cpu/look/schedstat.h"
@@ -27,6 +28,7 @@
 #include "profiler/base/parallel.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/model/trace_shard.h"
+#include "profiler/record/own_threads.h"
 #include "tests/support/test_threads.h"
 
 namespace kymo {
@@ -62,7 +64,8 @@ DurationNs AwakeNs() {
 // A thread that waits from before the recording until its end.
 class Waiter {
  public:
-  Waiter() : thread_([this] { Wait(); }) {
+  explicit Waiter(const char* name = "waiter")
+      : name_(name), thread_([this] { Wait(); }) {
     std::unique_lock lock(mutex_);
     while (tid_ == 0) changed_.wait(lock);
     lock.unlock();
@@ -80,13 +83,14 @@ class Waiter {
 
  private:
   void Wait() {
-    pthread_setname_np(pthread_self(), "waiter");
+    pthread_setname_np(pthread_self(), name_);
     std::unique_lock lock(mutex_);
     tid_ = gettid();
     changed_.notify_all();
     while (!ends_) changed_.wait(lock);
   }
 
+  const char* const name_;
   std::mutex mutex_;
   std::condition_variable changed_;
   pid_t tid_ = 0;
@@ -151,6 +155,22 @@ class OwnSessionTest : public ::testing::Test {
   int64_t least_wall_ns_ = 0;
   int64_t most_wall_ns_ = 0;
 };
+
+TEST_F(OwnSessionTest, ThreadsOfKymoAreNotThePrograms) {
+  (void)session_->Stop();
+  const Waiter programs;
+  const Waiter door(record::kDoorThread);
+  const Waiter on_demand(record::kOnDemandThread);
+  Begin();
+  SleepMs(20);
+  End();
+  EXPECT_NE(Find(programs.tid()), nullptr);
+  EXPECT_THAT(WaitsOf(programs.tid()), ::testing::Not(::testing::IsEmpty()));
+  for (const pid_t tid : {door.tid(), on_demand.tid()}) {
+    EXPECT_EQ(Find(tid), nullptr);
+    EXPECT_THAT(WaitsOf(tid), ::testing::IsEmpty());
+  }
+}
 
 TEST_F(OwnSessionTest, TheThreadThatRecordsIsTimed) {
   Spin(100);

@@ -62,11 +62,8 @@ absl::Status CheckProcesses(const RunningTarget& target) {
   WatchedProcesses watched;
   KYMO_RETURN_IF_ERROR(Open(target, watched));
   if (watched.of_all_processes) return absl::OkStatus();
-  for (const pid_t pid : target.pids) {
-    KYMO_RETURN_IF_ERROR(sampling::WatchAnyThread(
-        pid, [&](pid_t tid) { return watched.events->AlsoWatch(tid); }));
-  }
-  return absl::OkStatus();
+  return sampling::CheckProcesses(
+      target.pids, [&](pid_t tid) { return watched.events->AlsoWatch(tid); });
 }
 
 absl::StatusOr<WatchedProcesses> WatchProcesses(const RunningTarget& target,

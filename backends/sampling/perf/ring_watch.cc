@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -35,12 +36,14 @@ void RingWatch::Start(std::function<std::vector<int>()> descriptors,
 void RingWatch::Stop() {
   if (!is_running()) return;
   const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written =
-      write(end_.get(), &one, sizeof(one));
+  [[maybe_unused]] const ssize_t written = write(end_.get(), &one, sizeof(one));
   thread_.join();
 }
 
 void RingWatch::Run() {
+  // Of this thread, where it is permitted: on a machine that is full, what is
+  // to be read soon would be gone.
+  (void)setpriority(PRIO_PROCESS, 0, -20);
   while (Wait()) read_();
 }
 

@@ -48,7 +48,7 @@ bool PythonProcess::Walk(uint64_t frame, const WatchedFrame& watched,
   if (frame < kLowest || frame >= kHighest || frame % 8 != 0) return false;
   // Functions' frames are not on the C stack.
   if (frame - copy.base < copy.bytes.size()) return false;
-  loop.was_replaced = false;
+  loop.was_replaced = loop.is_first_sure = false;
   loop.end = chain_.Walk(frame, watched, copy, now_ns, exact);
   if (chain_.frame_count() == 0) return false;
   loop.frame = frame;
@@ -64,7 +64,9 @@ PythonProcess::Loop PythonProcess::ReadLoop(
   FrameChain::FindExact exact;
   if (is_innermost) {
     exact = [&](PythonCode& code) {
-      return FindExact(code, watched, copy, learned, &loop.was_replaced);
+      auto known = FindExact(code, watched, copy, learned, &loop.was_replaced);
+      loop.is_first_sure = known.has_value();
+      return known;
     };
   }
   // Frames of callers, and of functions that returned, stand in other places.
@@ -83,7 +85,10 @@ PythonProcess::Loop PythonProcess::ReadLoop(
   if (!watched.is_remembered) {
     const size_t enough = learned.frame.is_learning() ? ~size_t{0} : kSure;
     const auto found = learned.frame.Find(watched, copy, enough, score);
-    if (found && Walk(*found, watched, copy, now_ns, exact, loop)) return loop;
+    if (found && Walk(*found, watched, copy, now_ns, exact, loop)) {
+      loop.is_found = true;
+      return loop;
+    }
   }
   // The inner loop says where it was called; or else a part is better than
   // nothing.
@@ -114,9 +119,21 @@ PythonProcess::Result PythonProcess::Expand(const StackCopy& copy,
       loops.back() = Loop{.end = FrameChain::End::kWhole};
     } else if (loop.frame == 0) {
       result = Result::kUnread;
-    } else if (loop.end == FrameChain::End::kBroken || loop.was_replaced ||
-               (expected != 0 && expected != loop.frame)) {
-      if (result == Result::kWhole) result = Result::kTorn;
+    } else {
+      // The frames of the loop inside of this one were read later than its
+      // registers, and are those of functions that this one called since.
+      if (loop.is_found && !loops.empty() && loops.back().frame != 0 &&
+          expected != loop.frame) {
+        Loop& inner = loops.back();
+        inner.places.resize(inner.is_first_sure && !inner.places.empty());
+        if (inner.places.empty()) result = Result::kUnread;
+        if (result == Result::kWhole) result = Result::kTorn;
+      }
+      if ((loop.end == FrameChain::End::kBroken || loop.was_replaced ||
+           (expected != 0 && expected != loop.frame)) &&
+          result == Result::kWhole) {
+        result = Result::kTorn;
+      }
     }
     expected = loop.outer_frame;
     loops.push_back(std::move(loop));

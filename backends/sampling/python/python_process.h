@@ -61,6 +61,8 @@ class PythonProcess {
     FrameChain::End end = FrameChain::End::kBroken;
     uint64_t outer_frame = 0;
     bool was_replaced = false;  // its first function had returned
+    bool is_found = false;  // `frame` is what it ran at the time of the sample
+    bool is_first_sure = false;  // its first function is that of the sample
   };
 
   Loop ReadLoop(const WatchedFrame& watched, const StackCopy& copy,

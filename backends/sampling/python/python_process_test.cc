@@ -146,6 +146,21 @@ TEST_P(PythonProcessTest, LoopsAndFunctionsOfCStandInBetween) {
   EXPECT_EQ(Text(), "f:13 g:13 C main:13 C");
 }
 
+TEST_P(PythonProcessTest, WhatALoopCalledSinceIsNotShownInsideOfIt) {
+  const uint64_t first = image_.AddFrame(codes_[3], 0, 4, true);
+  const uint64_t frame = AddLoop({1, 0}, first);
+  AddLoop({3}, 0);
+  stack_.watched[1].registers[kRbx] = first;
+  if (!is_311()) image_.SetFrame(first, codes_[3], EndFrame(1), 4);
+  EXPECT_EQ(Expand(), PythonProcess::Result::kWhole);
+  // Both functions of the inner loop have returned. The outer loop has called
+  // h, without a loop of its own, whose frame lies where that of f was.
+  image_.SetFrame(frame, codes_[2], first, 4);
+  EXPECT_NE(Expand(), PythonProcess::Result::kWhole);
+  EXPECT_TRUE(Text() == "loop C main:13 C" || Text() == "f:13 C main:13 C")
+      << Text();
+}
+
 TEST_P(PythonProcessTest, RecursionHasAllItsFrames) {
   AddLoop({3, 0, 0, 0, 0}, 0);
   EXPECT_EQ(Expand(), PythonProcess::Result::kWhole);

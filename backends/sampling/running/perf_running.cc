@@ -23,15 +23,6 @@ absl::Status NotTheWholeMachine(const absl::Status& refusal) {
                    refusal.message(), ")"));
 }
 
-// Whether threads of the process may have events.
-absl::Status CheckProcess(PerfEvents& events, pid_t pid) {
-  return WatchAnyThread(pid, [&](pid_t tid) {
-    absl::Status status = events.AlsoWatch(tid);
-    events.Unwatch(tid);
-    return status;
-  });
-}
-
 void AddProcess(const RunningProcess& process, SampleStore& store) {
   const pid_t pid = process.info.pid;
   ProcessTable& table = store.processes();
@@ -51,10 +42,11 @@ absl::Status CheckRunning(const Settings& settings,
   KYMO_ASSIGN_OR_RETURN(const RunningEvents opened,
                         OpenRunning(settings, target));
   if (opened.of_all_processes) return absl::OkStatus();
-  for (const pid_t pid : target.pids) {
-    KYMO_RETURN_IF_ERROR(CheckProcess(*opened.events, pid));
-  }
-  return absl::OkStatus();
+  return CheckProcesses(target.pids, [&](pid_t tid) {
+    absl::Status status = opened.events->AlsoWatch(tid);
+    opened.events->Unwatch(tid);
+    return status;
+  });
 }
 
 absl::StatusOr<RunningEvents> OpenRunning(const Settings& settings,

@@ -181,6 +181,22 @@ absl::Status WatchAnyThread(pid_t pid,
   return absl::IsPermissionDenied(status) ? WatchRefusal(pid) : status;
 }
 
+absl::Status CheckProcesses(std::span<const pid_t> pids,
+                            const std::function<absl::Status(pid_t)>& watch) {
+  absl::Status ended;
+  bool is_any_there = pids.empty();
+  for (const pid_t pid : pids) {
+    absl::Status status = WatchAnyThread(pid, watch);
+    if (absl::IsNotFound(status)) {
+      ended = std::move(status);
+      continue;
+    }
+    KYMO_RETURN_IF_ERROR(status);
+    is_any_there = true;
+  }
+  return is_any_there ? absl::OkStatus() : ended;
+}
+
 absl::Status WatchRefusal(pid_t pid) {
   const auto process = processes::ReadProcess(pid);
   const auto user = processes::UserOf(pid);

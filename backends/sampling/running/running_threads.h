@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <functional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,10 @@ std::string MissingText(size_t refused);
 // Watches the first thread of the process that is there: its main thread may
 // have ended before the others. A refusal is WatchRefusal's.
 absl::Status WatchAnyThread(pid_t pid,
+                            const std::function<absl::Status(pid_t)>& watch);
+
+// The same of each process that has not ended; NotFound if all have.
+absl::Status CheckProcesses(std::span<const pid_t> pids,
                             const std::function<absl::Status(pid_t)>& watch);
 
 // Why this user may not watch a process, and what helps.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -213,6 +214,24 @@ TEST_F(RunningThreadsTest, AProcessThatIsGoneIsAnError) {
   EXPECT_EQ(Watch({.pids = {10}}).status().code(), absl::StatusCode::kNotFound);
   AddProcess(10, 1, 'Z');
   EXPECT_EQ(Watch({.pids = {10}}).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(CheckProcessesTest, ThoseThatEndedAreLeftOut) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  std::vector<pid_t> watched;
+  const auto watch = [&](pid_t tid) {
+    watched.push_back(tid);
+    return absl::OkStatus();
+  };
+  EXPECT_TRUE(CheckProcesses(std::vector<pid_t>{child, getpid()}, watch).ok());
+  EXPECT_THAT(watched, ElementsAre(getpid()));
+  EXPECT_EQ(CheckProcesses(std::vector<pid_t>{child}, watch).code(),
+            absl::StatusCode::kNotFound);
+  const auto refuse = [](pid_t) { return absl::PermissionDeniedError("no"); };
+  EXPECT_EQ(CheckProcesses(std::vector<pid_t>{child, 1}, refuse).code(),
+            absl::StatusCode::kPermissionDenied);
 }
 
 TEST_F(RunningThreadsTest, OfTheWholeMachineOneLookIsEnough) {

@@ -25,6 +25,7 @@
 #include "profiler/on_demand/messages.h"
 #include "profiler/processes/process_list.h"
 #include "profiler/record/host/host.h"
+#include "profiler/record/own_threads.h"
 
 namespace kymo {
 namespace {
@@ -111,7 +112,7 @@ void OnDemandClient::End(DurationNs limit) noexcept {
 void OnDemandClient::Wake() noexcept { eventfd_write(wake_.get(), 1); }
 
 void OnDemandClient::Run() noexcept {
-  pthread_setname_np(pthread_self(), "kymo-demand");
+  pthread_setname_np(pthread_self(), record::kOnDemandThread);
   record::SetThreadPaused(true);
   pids_ = Ancestors();
   int64_t next_poll_ns = MonotonicNs();

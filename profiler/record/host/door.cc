@@ -21,6 +21,7 @@
 #include "profiler/record/host/own_process.h"
 #include "profiler/record/host/sessions.h"
 #include "profiler/record/host/thread_streams.h"
+#include "profiler/record/own_threads.h"
 
 namespace kymo::record {
 namespace {
@@ -263,7 +264,7 @@ void Serve(int peer, int door) noexcept {
 
 void* RunDoor(void* argument) {
   const int door = static_cast<int>(reinterpret_cast<intptr_t>(argument));
-  prctl(PR_SET_NAME, "kymo-door", 0, 0, 0);
+  prctl(PR_SET_NAME, kDoorThread, 0, 0, 0);
   OwnSetThreadPaused(1);
   while (InodeOf(door) == door_inode) {
     const int peer =
