@@ -180,7 +180,8 @@ std::vector<Setting<Flags>> OwnSettings() {
                   "the traces of N ranks only: the slowest, the fastest, the "
                   "one in the middle, and so on. 0: of all.",
        .hint = "N",
-       .topic = "run"},
+       .topic = "run",
+       .is_common = true},
       {.name = "strict",
        .value = setting::Switch(&F::strict),
        .purpose = "Exit with status 3 if the target succeeded but anything was "
