@@ -1,6 +1,7 @@
 #include "tools/profile_command/profile_run.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/children_cpu.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/job_rank.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/activities.h"
 #include "profiler/plugin/shared_parts.h"
@@ -133,6 +135,19 @@ class ProfileRun {
   }
 
  private:
+  // One of several ranks has its number in the name. Rank 0 says what would
+  // make one answer of them.
+  std::string NameOfRun() const {
+    const std::optional<JobRank> rank = FindJobRank(getenv);
+    if (!rank || rank->size < 2) return target_.name;
+    if (rank->rank == 0 && !command_.quiet) {
+      Say(absl::StrCat("this is rank 0 of ", rank->size,
+                       ", and each writes a folder of its own; with --ranks, "
+                       "all write one answer"));
+    }
+    return absl::StrCat(target_.name, "-rank", rank->rank);
+  }
+
   absl::Status TakeFolder() {
     std::string path = UserPath(command_.output_dir);
     if (command_.ranks) {
@@ -141,7 +156,7 @@ class ProfileRun {
       path = job_->RankPath();
     } else if (command_.output_dir.empty()) {
       KYMO_ASSIGN_OR_RETURN(
-          path, MakeDatedFolder(UserPath(kDefaultFolder), target_.name));
+          path, MakeDatedFolder(UserPath(kDefaultFolder), NameOfRun()));
     }
     KYMO_ASSIGN_OR_RETURN(out_, RunFolder::Take(path));
     return absl::OkStatus();
