@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "profiler/base/parallel.h"
@@ -23,6 +26,34 @@ struct ModulePlaces {
   std::shared_ptr<const KernelSymbols> symbols;  // of the kernel's
 };
 
+// Kymo's preloaded libraries stand between the program and the functions that
+// they have hooks of: of libc, and of MPI.
+bool IsOfRuntime(const ElfModule& module) {
+  return module.short_name().starts_with("libkymo_runtime");
+}
+bool IsOfMpi(const ElfModule& module) {
+  return module.short_name().starts_with("libkymo_mpi");
+}
+
+// What the program would do without Kymo has no frame of a hook in its stack:
+// nobody looks for these. What Kymo itself does in MPI_Init and MPI_Finalize,
+// to measure clocks, keeps the functions that begin it.
+bool IsHook(const ElfModule& module, std::span<const NamedFrame> names) {
+  if (IsOfRuntime(module)) return true;
+  return IsOfMpi(module) &&
+         std::ranges::none_of(names, [](const NamedFrame& frame) {
+           return frame.function.find("AfterInit") != std::string::npos ||
+                  frame.function.find("BeforeFinalize") != std::string::npos;
+         });
+}
+
+// Says in the names whose functions they are.
+void MarkAsKymos(std::vector<NamedFrame>& names) {
+  for (NamedFrame& frame : names) {
+    if (!frame.function.empty()) frame.function.insert(0, "[Kymo] ");
+  }
+}
+
 // Reads what files say of the module's places. REQUIRES: it has some.
 void ReadNames(ModuleId module, const ModuleTable& modules,
                ModulePlaces& places) {
@@ -35,9 +66,19 @@ void ReadNames(ModuleId module, const ModuleTable& modules,
     return;
   }
   ModuleSymbolizer symbolizer(modules.module(module));
+  const bool is_of_mpi = IsOfMpi(modules.module(module));
   for (const uint64_t address : places.addresses) {
     places.names.push_back(symbolizer.Name(address));
+    if (is_of_mpi) MarkAsKymos(places.names.back());
   }
+}
+
+// What a file says of a place; nothing if no file says anything.
+std::span<const NamedFrame> NamesOf(const ModulePlaces& places,
+                                    uint64_t address) {
+  if (places.names.empty()) return {};
+  return places.names[std::ranges::lower_bound(places.addresses, address) -
+                      places.addresses.begin()];
 }
 
 FramesByAddress MakeFrames(ModuleId module, const ModulePlaces& places,
@@ -81,12 +122,6 @@ FramesByAddress MakeJitFrames(const std::vector<uint64_t>& numbers,
     frames[number] = maker.MakeNamed({&frame.frame, 1}, frame.module);
   }
   return frames;
-}
-
-// Kymo's preloaded library stands between the program and the functions of libc
-// that it has hooks of. Nobody looks for these frames.
-bool IsHooks(const ElfModule& module) {
-  return module.short_name().starts_with("libkymo_runtime");
 }
 
 // The distinct places of stacks. There are few, even of a million nodes.
@@ -154,7 +189,8 @@ std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
   std::vector<Named> named;  // by place
   for (const CodePlace& place : places.list()) {
     named.push_back({&frames[place.module].find(place.address)->second,
-                     IsHooks(modules.module(place.module))});
+                     IsHook(modules.module(place.module),
+                            NamesOf(of_modules[place.module], place.address))});
   }
   std::vector<model::StackId> ids(nodes.size(), model::kEmptyStack);
   // As part of a longer stack.

@@ -52,10 +52,11 @@ TEST(RawStackNamesTest, CutStacksShareOneRoot) {
 }
 
 // The hooks stand between a function of libc and its caller.
-TEST(RawStackNamesTest, FramesOfHooksAreLeftOut) {
+class HooksTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(HooksTest, TheirFramesAreLeftOut) {
   ModuleTable modules;
-  const ModuleId hooks =
-      modules.File(1, {.path = "/nowhere/libkymo_runtime.so", .inode = 1});
+  const ModuleId hooks = modules.File(1, {.path = GetParam(), .inode = 1});
   RawStacks stacks;
   const CodePlace libc = {ModuleTable::kUnknown, 0x10};
   const CodePlace caller = {ModuleTable::kUnknown, 0x20};
@@ -71,6 +72,10 @@ TEST(RawStackNamesTest, FramesOfHooksAreLeftOut) {
   EXPECT_EQ(shard.stacks.depth(ids[first]), 2u);
   EXPECT_EQ(shard.stacks.depth(ids[third]), 2u);
 }
+
+INSTANTIATE_TEST_SUITE_P(Libraries, HooksTest,
+                         testing::Values("/nowhere/libkymo_runtime.so",
+                                         "/nowhere/libkymo_mpi.so"));
 
 // --- named_places.h ---
 
