@@ -19,8 +19,10 @@ double NumberOf(const Value& value) {
   return number == nullptr ? 0 : *number;
 }
 
-std::string Cell(const Value& value, Unit unit,
-                 const ValueTableOptions& options) {
+}  // namespace
+
+std::string ValueText(const Value& value, Unit unit,
+                      const ValueTableOptions& options) {
   if (std::holds_alternative<std::monostate>(value)) return "--";
   if (const auto* const text = std::get_if<std::string>(&value)) {
     return NameCell(*text, options.max_text_width);
@@ -43,8 +45,6 @@ std::string Cell(const Value& value, Unit unit,
   }
   return FormatFixed(number, 0);
 }
-
-}  // namespace
 
 ValueTable VisibleTable(ValueTable table) {
   for (std::vector<Value>& row : table.rows) {
@@ -72,7 +72,7 @@ std::string FormatValueTable(const ValueTable& table,
   for (size_t row = 0; row < shown; ++row) {
     for (size_t i = 0; i < table.columns.size(); ++i) {
       cells[row].push_back(
-          Cell(table.rows[row][i], table.columns[i].unit, options));
+          ValueText(table.rows[row][i], table.columns[i].unit, options));
       widths[i] = std::max(widths[i], TextWidth(cells[row].back()));
     }
   }

@@ -60,6 +60,10 @@ struct ValueTableOptions {
 // The table with its texts, which may come from the target, as VisibleText.
 ValueTable VisibleTable(ValueTable table);
 
+// A cell, as FormatValueTable writes it: "1.000ms", "--" if it is not known.
+std::string ValueText(const Value& value, Unit unit,
+                      const ValueTableOptions& options);
+
 // Returns an empty text for a table without rows.
 std::string FormatValueTable(const ValueTable& table,
                              const ValueTableOptions& options);

@@ -1,6 +1,7 @@
 #include "tools/profile_command/job/job_answer.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -23,34 +24,49 @@
 #include "profiler/report/ranks/rank_tables.h"
 #include "profiler/report/value_table.h"
 #include "profiler/text/json_writer.h"
-#include "profiler/text/visible_text.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/say.h"
 #include "tools/command_line/user_folder.h"
 #include "tools/profile_command/deliver.h"
+#include "tools/profile_command/job/job_screen.h"
 #include "tools/profile_command/progress_line.h"
+#include "tools/profile_command/screen.h"
+#include "tools/profile_command/what_to_open.h"
 
 namespace kymo::tools {
 namespace {
 
 constexpr int kRowsOnScreen = 8;
 
-std::string Titled(const char* title, const report::ValueTable& table,
-                   int row_limit) {
-  if (table.rows.empty()) return "";
-  return absl::StrCat(title, "\n",
-                      report::FormatValueTable(report::VisibleTable(table),
-                                               {.row_limit = row_limit}),
-                      "\n");
+// ranks.txt: the tables as they are.
+std::string WholeTables(const std::vector<JobTable>& tables) {
+  std::string text;
+  for (const JobTable& table : tables) {
+    absl::StrAppend(
+        &text, table.about, "\n",
+        report::FormatValueTable(report::VisibleTable(table.table), {}), "\n");
+  }
+  return text;
 }
 
-std::string RanksText(const model::Trace& trace, int row_limit) {
-  return absl::StrCat(
-      Titled("Ranks", report::RankTable(trace), row_limit),
-      Titled("Collective calls", report::CollectiveTable(trace), row_limit),
-      Titled("Waits for requests", report::MpiWaitTable(trace), row_limit),
-      Titled("Imbalance", report::ImbalanceTable(trace), row_limit),
-      Titled("Messages", report::MessageTable(trace), row_limit));
+void ShowScreen(const model::Trace& trace, const JobFacts& facts,
+                const std::vector<JobTable>& tables,
+                const ProfileCommand& command) {
+  const std::vector<std::string> findings = FindingsOfJob(trace);
+  ScreenOptions options =
+      ScreenOf(STDERR_FILENO, command.color, tables.size(), findings.size());
+  // A line above each table says what it is.
+  options.rows = std::min(options.rows, kRowsOnScreen);
+  if (command.row_limit_given) options.rows = command.row_limit;
+  fputs(JobScreen(trace, facts, tables, findings, options).c_str(), stderr);
+}
+
+void ShowFiles(const RunFolder& out) {
+  const std::string folder = ShownPath(out.path());
+  Say("wrote " + folder);
+  for (const std::string& line : WhatToOpen(out.Names(), folder)) Say(line);
+  Say(absl::StrCat("tables of ranks: ", folder,
+                   "/ranks.txt; of each rank: ", folder, "/rank-N/"));
 }
 
 absl::Status WriteText(const std::string& text, std::string_view name,
@@ -145,12 +161,6 @@ void SayAboutClocks(std::string_view rule, const LoadedTrace& loaded) {
                 : absl::StrCat(first, " (the same holds for ", more, " more)"));
 }
 
-std::string SumsText(const analysis::RankSums& sums, int row_limit) {
-  const std::string title =
-      absl::StrCat("Averages of ", sums.ranks().size(), " ranks");
-  return Titled(title.c_str(), report::JobTable(sums), row_limit);
-}
-
 std::string SumsJson(const analysis::RankSums& sums) {
   std::string text;
   json::JsonWriter json(text);
@@ -239,16 +249,19 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> out,
                         RunFolder::Take(job.path()));
   KYMO_RETURN_IF_ERROR(out->RemoveOld());
+  ProfileCommand without_screen = command;
+  without_screen.quiet = true;  // the screen of a job is another one
   KYMO_ASSIGN_OR_RETURN(const RunTables tables,
-                        MakeTables(loaded.trace, command));
+                        MakeTables(loaded.trace, without_screen));
   ExportNotes notes;
   absl::Status status =
       WriteFiles(loaded.trace, [&] { return tables.text; }, command, exporters,
                  *out, progress, notes, {.job = sums ? &*sums : nullptr});
-  std::string about = RanksText(loaded.trace, -1);
+  const std::vector<JobTable> job_tables =
+      JobTables(loaded.trace, sums ? &*sums : nullptr);
+  std::string about = WholeTables(job_tables);
   if (sums) {
     status.Update(WriteText(SumsJson(*sums), "job_averages.json", *out));
-    about = SumsText(*sums, -1) + about;
   }
   for (const std::string& line : missing) absl::StrAppend(&about, line, "\n");
   status.Update(WriteText(about, "ranks.txt", *out));
@@ -256,10 +269,12 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   for (const std::string& notice : notes.notices) Say(notice);
   out->Finish();
   if (!command.quiet) {
-    if (sums)
-      fputs(VisibleLines(SumsText(*sums, kRowsOnScreen)).c_str(), stderr);
-    fputs(VisibleLines(RanksText(loaded.trace, kRowsOnScreen)).c_str(), stderr);
-    Say("wrote " + ShownPath(job.path()));
+    const JobFacts facts = {
+        .target = absl::StrJoin(command.target, " "),
+        .ranks = job.rank().size,
+        .with_trace = static_cast<int64_t>(files.traces.size())};
+    ShowScreen(loaded.trace, facts, job_tables, command);
+    ShowFiles(*out);
   }
   return status;
 }
