@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "exporters/summary/averages_section.h"
 #include "exporters/summary/findings_section.h"
 #include "exporters/summary/memory_section.h"
+#include "exporters/summary/threads_section.h"
 #include "exporters/summary/waits_section.h"
 #include "profiler/analysis/averages/counter_values.h"
 #include "profiler/analysis/averages/duplicates.h"
@@ -22,10 +22,9 @@
 #include "profiler/analysis/memory/memory_usage.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
-#include "profiler/model/thread_states.h"
 #include "profiler/plugin/sink.h"
 #include "profiler/report/ranks/job_averages.h"
-#include "profiler/report/thread_tables.h"
+#include "profiler/report/ranks/rank_summary.h"
 #include "profiler/text/json_text.h"
 #include "profiler/text/json_writer.h"
 
@@ -59,66 +58,6 @@ void WriteProcesses(const Trace& trace, JsonWriter& json) {
     json.Member("command_line", trace.Name(process.command_line));
     json.Member("start_ns", process.start_ns);
     json.Member("end_ns", process.end_ns);
-    json.EndObject();
-  }
-  json.EndArray();
-}
-
-// What is not known of a thread is not there.
-void WriteThreadTimes(const model::ThreadTimes& times, JsonWriter& json) {
-  json.Member("wall_ns", times.wall_ns);
-  json.Member("on_cpu_ns", times.on_cpu_ns);
-  json.Member("runnable_ns", times.runnable_ns);
-  json.Member("blocked_ns", times.blocked_ns());
-  json.Member("unknown_ns", times.unknown_ns);
-  json.Member("open_wait_ns", times.open_wait_ns);
-  json.Member("voluntary_switches",
-              static_cast<int64_t>(times.voluntary_switches));
-  json.Member("involuntary_switches",
-              static_cast<int64_t>(times.involuntary_switches));
-  const model::ThreadCounts& counts = times.counts;
-  if (counts.has_faults) {
-    json.Member("minor_faults", static_cast<int64_t>(counts.minor_faults));
-    json.Member("major_faults", static_cast<int64_t>(counts.major_faults));
-  }
-  if (counts.has_io) {
-    json.Member("read_calls", static_cast<int64_t>(counts.read_calls));
-    json.Member("read_bytes", static_cast<int64_t>(counts.read_bytes));
-    json.Member("write_calls", static_cast<int64_t>(counts.write_calls));
-    json.Member("written_bytes", static_cast<int64_t>(counts.written_bytes));
-    json.Member("disk_read_bytes",
-                static_cast<int64_t>(counts.disk_read_bytes));
-    json.Member("disk_written_bytes",
-                static_cast<int64_t>(counts.disk_written_bytes));
-  }
-  json.Member("run_queue", report::RunQueueName(times.run_queue));
-}
-
-void WriteTracks(const Trace& trace, const analysis::Totals& totals,
-                 model::TrackKind kind, JsonWriter& json) {
-  const bool is_thread = kind == model::TrackKind::kThread;
-  std::span<const model::ThreadTimes> times;  // of the tracks from here on
-  if (trace.thread_states() != nullptr) times = trace.thread_states()->threads;
-  json.Key(is_thread ? "threads" : "streams");
-  json.BeginArray();
-  for (size_t t = 0; t < trace.tracks().size(); ++t) {
-    const model::Track& track = trace.tracks()[t];
-    if (track.kind != kind) continue;
-    const analysis::TrackTotals& sums = totals.tracks[t];
-    json.BeginObject();
-    json.Member("pid", track.pid);
-    if (!is_thread) json.Member("device", int64_t{track.device_index});
-    json.Member(is_thread ? "tid" : "stream", track.id);
-    json.Member("name", trace.Name(track.name));
-    json.Member("ranges", sums.range_count);
-    json.Member("instants", sums.instant_count);
-    json.Member("top_level_ns", sums.top_level_ns);
-    json.Member("samples", sums.sample_count);
-    json.Member("sampled_ns", sums.sampled_ns);
-    while (!times.empty() && times[0].track < t) times = times.subspan(1);
-    if (!times.empty() && times[0].track == t) {
-      WriteThreadTimes(times[0], json);
-    }
     json.EndObject();
   }
   json.EndArray();
@@ -261,6 +200,7 @@ std::string SummaryText(const Trace& trace, const model::LossLedger& ledger,
   WriteCounters(trace, json);
   WriteMemory(trace, json);
   WriteWaits(trace, json);
+  report::WriteRankTables(trace, json);
   if (job != nullptr) {
     json.Key("job");
     report::WriteJobAverages(*job, json);

@@ -6,8 +6,8 @@
 //   window              start_ns, end_ns, duration_ns
 //   processes           pid, parent_pid, name, command_line, start_ns, end_ns
 //   threads             pid, tid, name, ranges, instants, top_level_ns,
-//                       samples, sampled_ns; one per track of a thread
-//   streams             the same with device; one per track of a stream
+//                       samples, sampled_ns; one per thread
+//   streams             the same with device; one per stream
 //   totals              of the whole trace
 //   key_averages        at most 20,000, by self CPU time descending; see
 //                       averages_section.h
@@ -21,6 +21,9 @@
 //                       where the trace tells anything of it
 //   waits               what threads waited for, see waits_section.h; only
 //                       where the trace has waits
+//   ranks, collectives, mpi_waits, messages, imbalance
+//                       the tables of a job's ranks, those that have rows
+//                       (profiler/report/ranks/rank_summary.h)
 //   job                 averages of all ranks of a job whose trace has some of
 //                       them (profiler/report/ranks/job_averages.h); only then
 //   findings            what a performance engineer would say first, see

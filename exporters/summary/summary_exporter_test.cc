@@ -1,3 +1,4 @@
+// Long, because each case is a trace, written out.
 #include "exporters/summary/summary_exporter.h"
 
 #include <fstream>
@@ -244,6 +245,61 @@ TEST(SummaryExporterTest, AveragesOfAllRanksStandBesideThoseOfTheTrace) {
   EXPECT_EQ(totals.at("sum_ns").number_value(), 300);
   EXPECT_EQ(totals.at("most_rank").number_value(), 1);
   EXPECT_FALSE(ParseJson(Summary(kept)).fields().contains("job"));
+}
+
+// Events that overlap stand on lanes.
+TEST(SummaryExporterTest, AThreadWithLanesIsOneRow) {
+  TestTrace t;
+  const auto main = t.AddThread(10, 10, "solver");
+  t.AddRange(main, "step", 0, 100);
+  const auto lane = t.AddThread(10, 10, "solver");
+  t.AddRange(lane, "request", 50, 150);
+  t.AddInstant(lane, "mark", 160);
+  t.AddRange(t.AddThread(10, 11, "helper"), "step", 0, 7);
+  const auto json = ParseJson(Summary(std::move(t).Build())).fields();
+  const auto& threads = json.at("threads").list_value();
+  ASSERT_EQ(threads.values_size(), 2);
+  const auto& solver = threads.values(0).struct_value().fields();
+  EXPECT_EQ(solver.at("ranges").number_value(), 2);
+  EXPECT_EQ(solver.at("instants").number_value(), 1);
+  EXPECT_EQ(threads.values(1).struct_value().fields().at("tid").number_value(),
+            11);
+}
+
+TEST(SummaryExporterTest, AJobHasItsTablesOfRanks) {
+  TestTrace t;
+  const auto number = [&](const char* key, int64_t value) {
+    return model::Arg::Int(t.Intern(key), value);
+  };
+  for (int64_t rank = 0; rank < 2; ++rank) {
+    const auto main = t.AddThread(10 + rank, 10 + rank, "solver");
+    t.AddInstant(main, "MPI ranks", 100);
+    t.Describe(0, {number("rank", rank), number("size", 2)});
+    t.AddRange(main, "MPI_Barrier", 200 + 300 * rank, 600);
+    t.Describe(0, {number("comm", 0)});
+    t.AddRange(main, "MPI_Finalize", 1'100, 1'200);
+  }
+  t.SetWindow(0, 2'000);
+  const auto json = ParseJson(Summary(std::move(t).Build())).fields();
+  ASSERT_EQ(json.at("ranks").list_value().values_size(), 2);
+  const auto& second =
+      json.at("ranks").list_value().values(1).struct_value().fields();
+  EXPECT_EQ(second.at("rank").number_value(), 1);
+  EXPECT_EQ(second.at("wall_ns").number_value(), 1'000);
+  EXPECT_EQ(second.at("mpi_share").number_value(), 0.1);
+  EXPECT_EQ(second.at("finalized").string_value(), "yes");
+  EXPECT_FALSE(second.contains("clock_bound_ns"));  // it was not measured
+  const auto& barrier =
+      json.at("collectives").list_value().values(0).struct_value().fields();
+  EXPECT_EQ(barrier.at("name").string_value(), "MPI_Barrier");
+  EXPECT_EQ(barrier.at("waiting_ns").number_value(), 300);
+  EXPECT_EQ(barrier.at("late_rank").number_value(), 1);
+  EXPECT_FALSE(json.contains("messages"));  // there was none
+}
+
+TEST(SummaryExporterTest, ATraceWithoutRanksHasNoTablesOfThem) {
+  const auto json = ParseJson(Summary(TestTrace().Build()));
+  EXPECT_FALSE(json.fields().contains("ranks"));
 }
 
 TEST(SummaryExporterTest, SumsAloneHaveAveragesAndTheLedger) {

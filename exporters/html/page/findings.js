@@ -69,6 +69,8 @@ export function placeOfRow(trace, evidence) {
     counters: ["summary", "counter-values", summary.counters,
       (row) => isNamed(row) && isOfThread(row)],
     ledger: ["summary", "losses", summary.ledger, isNamed],
+    collectives: ["ranks", "ranks-collectives", summary.collectives, isNamed],
+    mpi_waits: ["ranks", "ranks-mpi_waits", summary.mpi_waits, isNamed],
   };
   if (!tables[table]) return undefined;
   const [view, id, rows, isMeant] = tables[table];

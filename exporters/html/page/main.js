@@ -5,11 +5,12 @@ import { eventOfEvidence, placeOfRow, trackOfEvidence } from "./findings.js";
 import { timeText, visible } from "./format.js";
 import { graphView, intervalView, memorySources, selfNote, timeSources }
   from "./graphs.js";
-import { commandOf, functionTable, jobView, operationTable, summaryView }
+import { commandOf, functionTable, operationTable, summaryView }
   from "./summary.js";
 import { pressKey } from "./keys.js";
 import { loadTrace } from "./load.js";
 import { memoryView } from "./memory.js";
+import { jobView, ranksView } from "./ranks.js";
 import { startPage } from "./start.js";
 import { Timeline } from "./timeline.js";
 import { element } from "./view.js";
@@ -93,9 +94,13 @@ class Page {
       { id: "operations", title: "Operations", make: () =>
         operationTable(trace.summary, "operations", search) },
     ];
-    const { job } = trace.summary;
+    const { job, ranks } = trace.summary;
+    if (ranks) {
+      views.push({ id: "ranks", title: "Ranks", make: () =>
+        ranksView(trace.summary) });
+    }
     if (job) {
-      views.push({ id: "ranks", title: "All ranks", make: () => jobView(job) });
+      views.push({ id: "job", title: "All ranks", make: () => jobView(job) });
     }
     const { before } = this;
     if (before) {

@@ -246,7 +246,8 @@ export function operationTable(summary, id, open, of = undefined) {
     row.self_cpu_memory_usage_bytes);
   /** @type {import("./table.js").Column[]} */
   const columns = [
-    { title: "Operation", kind: "text", value: (row) => row.name },
+    { title: "Operation", kind: "text", value: (row) => row.is_async
+      ? `${row.name} (asynchronous)` : row.name },
     { title: "Self CPU", kind: "ns",
       note: "without the ranges inside of it",
       value: (row) => row.self_cpu_time_total_ns },
@@ -272,44 +273,6 @@ export function operationTable(summary, id, open, of = undefined) {
     : "Operations";
   return makeTable({ id, caption, rows, columns, open, of,
     sortBy: of === undefined ? 1 : undefined });
-}
-
-/**
- * Of a job that kept some of its ranks' traces: the averages of all ranks.
- * @param {any} job
- */
-export function jobView(job) {
-  /** @param {string} title @param {(row: any) => number} value
-   *  @returns {import("./table.js").Column} */
-  const time = (title, value) => ({ title, kind: "ns", value });
-  /** @param {string} title @param {(row: any) => number} value
-   *  @returns {import("./table.js").Column} */
-  const count = (title, value) => ({ title, kind: "count", value });
-  return element("div", {}, makeTable({
-    id: "job-operations", caption: `Averages of ${
-      countText(job.ranks.length)} ranks`, rows: job.averages, sortBy: 1,
-    columns: [
-      { title: "Operation", kind: "text", value: (row) => row.name },
-      time("Total", (row) => row.totals_of_ranks.sum_ns),
-      time("Mean of ranks", (row) => row.totals_of_ranks.count > 0
-        ? row.totals_of_ranks.sum_ns / row.totals_of_ranks.count : 0),
-      time("Deviation", (row) => row.totals_of_ranks.deviation_ns),
-      time("Most", (row) => row.totals_of_ranks.most_ns),
-      count("In rank", (row) => row.totals_of_ranks.most_rank),
-      time("Least", (row) => row.totals_of_ranks.least_ns),
-      count("In rank", (row) => row.totals_of_ranks.least_rank),
-      count("Ranks", (row) => row.totals_of_ranks.count),
-      count("Calls", (row) => row.calls.count),
-      time("Longest call", (row) => row.calls.most_ns),
-      count("In rank", (row) => row.calls.most_rank),
-    ],
-  }), makeTable({
-    id: "job-ranks", caption: "Ranks", rows: job.ranks, sortBy: 1, columns: [
-      { title: "Rank", kind: "text", value: (row) => row.rank },
-      { title: "Outside of MPI", kind: "ns", value: (row) => row.work_ns,
-        note: "of its main thread" },
-    ],
-  }));
 }
 
 /**

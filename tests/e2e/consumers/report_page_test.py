@@ -406,10 +406,22 @@ class WrittenPageTest(WrittenCase):
             "ranks": [{"rank": rank, "work_ns": 10 * rank}
                       for rank in range(3)],
             "averages": [{"name": "solve", "calls": numbers | {"count": 7},
-                          "totals_of_ranks": numbers, "call_histogram": []}]})
+                          "totals_of_ranks": numbers, "call_histogram": []}]},
+            ranks=[{"rank": 0, "wall_ns": 900},
+                   {"rank": 1, "host": "b", "wall_ns": 800, "sent_bytes": 64}],
+            collectives=[{"name": "MPI_Barrier", "waiting_ns": 30,
+                          "waiting_share": 0.5, "late_rank": 1}],
+            findings=[{"id": "late_rank", "title": "rank 1 was late",
+                       "evidence": {"kind": "row", "table": "collectives",
+                                    "name": "MPI_Barrier"}}])
         self.open("#v=summary", folder=folder)
         self.assertIn("The job has 3 ranks", self.text(".summary > .note"))
-        self.show("ranks")
+        self.find(".findings .evidence button").click()
+        self.assertEqual(self.table("#ranks-collectives"),
+                         [["MPI_Barrier", 30, 0.5, 1]])
+        self.assertEqual(self.table("#ranks-ranks"), [
+            ["0", "", 900, ""], ["1", "b", 800, 64]])
+        self.show("job")
         self.assertEqual(self.table("#job-operations"), [
             ["solve", 900, 300, 8.5, 500, 1, 100, 2, 3, 7, 500, 1]])
         self.assertEqual(self.table("#job-ranks"),

@@ -1,0 +1,24 @@
+// threads_section.h - threads and device streams, in summary.json.
+//
+//   "threads": [{"pid": 7, "tid": 7, "name": "main", "ranges": 22,
+//                "instants": 0, "top_level_ns": 2700000000, "samples": 57,
+//                "sampled_ns": 57000000}]
+//
+// Events that overlap stand on several tracks of a thread or stream, its lanes:
+// they are added up. Where the kernel counted, threads have its times, too.
+#ifndef KYMO_EXPORTERS_SUMMARY_THREADS_SECTION_H_
+#define KYMO_EXPORTERS_SUMMARY_THREADS_SECTION_H_
+
+#include "profiler/analysis/averages/totals.h"
+#include "profiler/model/trace.h"
+#include "profiler/text/json_writer.h"
+
+namespace kymo {
+
+// The member `threads` or `streams`.
+void WriteTracks(const model::Trace& trace, const analysis::Totals& totals,
+                 model::TrackKind kind, json::JsonWriter& json);
+
+}  // namespace kymo
+
+#endif  // KYMO_EXPORTERS_SUMMARY_THREADS_SECTION_H_
