@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exporters/summary/averages_section.h"
 #include "profiler/analysis/wait_names.h"
 #include "profiler/analysis/waits.h"
 #include "profiler/model/thread_states.h"
@@ -103,9 +104,11 @@ void WriteLocks(const Trace& trace, JsonWriter& json) {
 }
 
 void WriteRanges(const Trace& trace, JsonWriter& json) {
+  const std::vector<analysis::RangeSplit> ranges = analysis::SplitRanges(trace);
   json.Key("ranges");
   json.BeginArray();
-  for (const analysis::RangeSplit& range : analysis::SplitRanges(trace)) {
+  for (size_t i = 0; i < std::min(ranges.size(), kMaxAverages); ++i) {
+    const analysis::RangeSplit& range = ranges[i];
     json.BeginObject();
     json.Member("name", range.name);
     json.Member("count", static_cast<int64_t>(range.count));
@@ -116,6 +119,7 @@ void WriteRanges(const Trace& trace, JsonWriter& json) {
     json.EndObject();
   }
   json.EndArray();
+  json.Member("range_count", static_cast<int64_t>(ranges.size()));
 }
 
 }  // namespace

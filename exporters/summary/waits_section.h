@@ -15,10 +15,12 @@
 //     "lock_count": 1,
 //     "ranges": [{"name": "step", "count": 1, "duration_ns": 2000000000,
 //                 "cpu_ns": 700000000, "runnable_ns": 90000000,
-//                 "blocked_ns": {"lock": 1210000000}}]}
+//                 "blocked_ns": {"lock": 1210000000}}],
+//     "range_count": 1}
 //
-// Places and locks with the longest waits come first: at most 1000 of each. The
-// counts are of all. profiler/analysis/waits.h says what is counted.
+// Places, locks and names of ranges with the longest waits come first: at most
+// 1000 places and locks, and kMaxAverages names. The counts are of all.
+// profiler/analysis/waits.h says what is counted.
 #ifndef KYMO_EXPORTERS_SUMMARY_WAITS_SECTION_H_
 #define KYMO_EXPORTERS_SUMMARY_WAITS_SECTION_H_
 
