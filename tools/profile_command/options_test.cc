@@ -336,7 +336,7 @@ TEST_F(OptionsTest, HelpIsShortUnlessAllIsAskedFor) {
     return count;
   };
   const std::string page = *ProfileManual("", backends_, exporters_);
-  EXPECT_EQ(lines_with(page, "\n    --"), 18 + 1) << "18 flags and --help=all";
+  EXPECT_EQ(lines_with(page, "\n    --"), 19 + 1) << "19 flags and --help=all";
   EXPECT_EQ(lines_with(page, "\n    kymo "), 1 + 2 + 3);
   const std::string all = *ProfileManual("all", backends_, exporters_);
   for (const SettingInfo& flag : ProfileFlags()) {
