@@ -16,8 +16,8 @@ of that.
 
 Peers and programs are taken from the PATH: perf (linux-perf), heaptrack,
 clang++, python3. PyTorch's profiler needs a Python that has torch, such as
-/usr/bin/python3 with Debian's python3-torch (1.13, without CUDA); PyPI has no
-wheel of it without CUDA. A row that lacks its peer says so.
+/usr/bin/python3 with Debian's python3-torch (1.13, without Kineto), or one with
+PyPI's wheel, which has CUDA and Kineto. A row that lacks its peer says so.
 """
 
 import argparse
@@ -190,7 +190,10 @@ def make_rows(bin_folder, scratch, torch_python):
     source = scratch / "large.cc"
     source.write_text(LARGE_SOURCE)
     compile_it = ["clang++", "-std=c++17", "-O1", "-c", str(source), "-o", "large.o"]
-    python = ["python3", "-c", PYTHON_PROGRAM]
+    # In a file: heaptrack cannot read a command line of several lines back.
+    objects = scratch / "objects.py"
+    objects.write_text(PYTHON_PROGRAM)
+    python = ["python3", str(objects)]
     large = scratch / "operations.json"
     ranges = [str(bin_folder / "tests/e2e/target"), "ranges", str(RANGES)]
     rows = []
@@ -199,7 +202,9 @@ def make_rows(bin_folder, scratch, torch_python):
                          ("heap: python3", python)):
         rows.append((what, target, Commands([*memory, *target], needs=target[:1]),
                      "heaptrack", heaptrack(*target)))
-    train = [torch_python, "-c", TORCH_TRAINING]
+    training = scratch / "training.py"
+    training.write_text(TORCH_TRAINING)
+    train = [torch_python, str(training)]
     rows.append(("heap: PyTorch", train,
                  Commands([*memory, *train], needs=[torch_python], modules=["torch"]),
                  "heaptrack", heaptrack(*train)))
