@@ -87,10 +87,12 @@ void WriteLocks(const Trace& trace, JsonWriter& json) {
     json.Member("longest_ns", lock.longest_ns);
     json.Key("holders");
     json.BeginArray();
-    for (size_t h = 0; h < std::min(lock.holders.size(), kMostHolders); ++h) {
-      const analysis::WaitGroup& holder = lock.holders[h];
+    const std::vector<analysis::HolderPlace> holders =
+        analysis::HoldersByPlace(trace, places, lock);
+    for (size_t h = 0; h < std::min(holders.size(), kMostHolders); ++h) {
+      const analysis::HolderPlace& holder = holders[h];
       json.BeginObject();
-      json.Member("where", places.OfOther(holder.stack));
+      json.Member("where", holder.name);
       json.Member("count", static_cast<int64_t>(holder.count));
       json.Member("wait_ns", holder.duration_ns);
       WriteStack("stack", trace, holder.stack, json);

@@ -1,9 +1,14 @@
 #include "profiler/analysis/wait_names.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/analysis/memory/runtime_memory.h"
+#include "profiler/base/strings.h"
 
 namespace kymo::analysis {
 
@@ -27,23 +32,57 @@ bool HasNoName(std::string_view function) {
 // names for parts of a function, too.
 bool IsOfRuntime(std::string_view function) {
   if (function.find("omp_outlined") != std::string_view::npos) return false;
-  constexpr std::string_view kBegins[] = {"__", "pthread_", "sem_", "futex_"};
-  constexpr std::string_view kNames[] = {
-      "accept",      "accept4",    "clock_nanosleep", "connect",
-      "epoll_pwait", "epoll_wait", "fcntl",           "fdatasync",
-      "flock",       "fsync",      "nanosleep",       "pause",
-      "poll",        "ppoll",      "pread",           "pread64",
-      "pselect",     "pwrite",     "pwrite64",        "read",
-      "readv",       "recv",       "recvfrom",        "recvmsg",
-      "select",      "send",       "sendfile",        "sendmsg",
-      "sendto",      "sigsuspend", "sigtimedwait",    "sleep",
-      "syscall",     "usleep",     "vfork",           "wait",
-      "wait3",       "wait4",      "waitid",          "waitpid",
-      "write",       "writev"};
+  constexpr std::string_view kBegins[] = {"__", "_IO_", "pthread_", "sem_",
+                                          "futex_"};
+  constexpr std::string_view kNames[] = {"clock_nanosleep", "nanosleep",
+                                         "sleep", "syscall", "usleep"};
   return std::ranges::any_of(
              kBegins,
              [&](auto begin) { return function.starts_with(begin); }) ||
          std::ranges::count(kNames, function) > 0;
+}
+
+// Functions of a static C library that wait. Elsewhere, one of the program's
+// may have such a name.
+bool IsStaticCall(std::string_view function) {
+  if (function.ends_with("64")) function.remove_suffix(2);
+  constexpr std::string_view kNames[] = {
+      "accept",      "accept4",    "connect",    "epoll_pwait",  "epoll_wait",
+      "fcntl",       "fdatasync",  "fflush",     "fgetc",        "fgets",
+      "flock",       "fputs",      "fread",      "fsync",        "fwrite",
+      "getc",        "getline",    "lockf",      "msgrcv",       "msgsnd",
+      "open",        "openat",     "pause",      "pclose",       "poll",
+      "popen",       "ppoll",      "pread",      "preadv",       "pselect",
+      "puts",        "pwrite",     "pwritev",    "read",         "readv",
+      "recv",        "recvfrom",   "recvmmsg",   "recvmsg",      "select",
+      "semop",       "semtimedop", "send",       "sendfile",     "sendmmsg",
+      "sendmsg",     "sendto",     "sigsuspend", "sigtimedwait", "sigwait",
+      "sigwaitinfo", "splice",     "syncfs",     "system",       "vfork",
+      "wait",        "wait3",      "wait4",      "waitid",       "waitpid",
+      "write",       "writev"};
+  return std::ranges::count(kNames, function) > 0;
+}
+
+// The lambda that a function of C++'s library has among its parameters: of
+// "std::_Invoker<std::tuple<main::{lambda()#3}> >::f()" it is
+// "main::{lambda()#3}". Empty if it has none.
+std::string_view LambdaIn(std::string_view function) {
+  size_t begin = function.find("{lambda(");
+  if (begin == std::string_view::npos) return {};
+  const size_t end = function.find('}', begin);
+  if (end == std::string_view::npos) return {};
+  // Back to where its name begins, which may have the function around it.
+  for (int depth = 0; begin > 0; --begin) {
+    const char c = function[begin - 1];
+    if (c == '>' || c == ')') ++depth;
+    const bool is_const = function.substr(begin).starts_with("const::");
+    if (depth == 0 &&
+        (c == '<' || c == '(' || c == ',' || (c == ' ' && !is_const))) {
+      break;
+    }
+    if (c == '<' || c == '(') --depth;
+  }
+  return function.substr(begin, end + 1 - begin);
 }
 
 // Where a stack has functions of Python, these stand in the place of the
@@ -77,67 +116,77 @@ StackId WaitPlaces::WithoutKernel(StackId stack) const {
   return stack;
 }
 
-std::string WaitPlaces::Of(StackId stack) {
+WaitPlace WaitPlaces::At(StackId stack) {
   StackId of_user = WithoutKernel(stack);
   // A thread of the kernel has no other functions.
   if (of_user == model::kEmptyStack) of_user = stack;
-  if (of_user == model::kEmptyStack) return "[no stack]";
+  if (of_user == model::kEmptyStack) return {.name = "[no stack]"};
+  const model::StackTable& stacks = trace_.stacks();
+  const auto module_of = [&](StackId id) {
+    return trace_.Name(stacks.frame(stacks.leaf(id)).module);
+  };
+  WaitPlace at = {.stack = OwnFunction(of_user)};
+  const StackId python = PythonCaller(at.stack);
+  if (python == model::kEmptyStack) {
+    at.is_of_interpreter = IsOfInterpreter(module_of(at.stack));
+    at.stack = NamedCaller(at.stack);
+  } else {
+    at.stack = python;
+  }
+  at.name = NameOf(at.stack);
+  at.module = module_of(at.stack);
+  at.module.remove_prefix(at.module.rfind('/') + 1);
+  return at;
+}
+
+StackId WaitPlaces::OwnFunction(StackId of_user) {
   const model::StackTable& stacks = trace_.stacks();
   const StackId own = frames_.OwnCaller(of_user);
-  StackId place = own;
-  while (IsOfRuntime(trace_.Name(stacks.frame(stacks.leaf(place)).function))) {
-    place = stacks.parent(place);
-    if (place == model::kEmptyStack) break;
-    place = frames_.OwnCaller(place);
+  bool is_static = true;
+  for (StackId id = of_user; id != own; id = stacks.parent(id)) {
+    is_static &=
+        !IsRuntimeFile(trace_.Name(stacks.frame(stacks.leaf(id)).module));
   }
-  if (place == model::kEmptyStack) place = own;
-  const StackId python = PythonCaller(place);
-  if (python != model::kEmptyStack) return InnermostFunction(trace_, python);
-  const std::string name = InnermostFunction(trace_, NamedCaller(place));
-  return name == "operator()" ? LambdaAt(place) : name;
-}
-
-// An inlined lambda is called that, whichever it is. What calls it in C++'s
-// library has its type as an argument:
-//   std::thread::_State_impl<...<std::tuple<main::{lambda()#3}> > >::_M_run()
-std::string WaitPlaces::LambdaAt(StackId place) const {
-  constexpr int kMostCallers = 8;
-  constexpr std::string_view kLambda = "{lambda(";
-  const model::StackTable& stacks = trace_.stacks();
-  const std::string fallback = InnermostFunction(trace_, place);
-  for (int i = 0; i < kMostCallers; ++i) {
-    place = stacks.parent(place);
-    if (place == model::kEmptyStack) break;
-    const std::string_view name =
+  for (StackId place = own; place != model::kEmptyStack;) {
+    const std::string_view function =
         trace_.Name(stacks.frame(stacks.leaf(place)).function);
-    const size_t lambda = name.find(kLambda);
-    // What was inlined has no namespace.
-    const bool is_library = name.find("std::") != std::string_view::npos ||
-                            name.starts_with('_') || name == "operator()";
-    if (!is_library) break;
-    if (lambda == std::string_view::npos) continue;
-    const size_t end = name.find('}', lambda);
-    size_t begin = lambda;
-    for (int depth = 0; begin > 0; --begin) {
-      const char c = name[begin - 1];
-      if (c == ')') ++depth;
-      if (c == '(') --depth;
-      if (depth < 0 || (depth == 0 && (c == '<' || c == ',' || c == ' ')))
-        break;
+    if (!IsOfRuntime(function) && !(is_static && IsStaticCall(function))) {
+      return place;
     }
-    if (end == std::string_view::npos) break;
-    return std::string(name.substr(begin, end + 1 - begin));
+    place = stacks.parent(place);
+    if (place != model::kEmptyStack) place = frames_.OwnCaller(place);
   }
-  return fallback;
+  return own;
 }
 
-bool WaitPlaces::IsInInterpreter(StackId stack) {
+// Of an inlined lambda, debug information has no more than "operator()".
+// Without it, there is only the function that the lambda is inlined into.
+std::string WaitPlaces::NameOf(StackId place) {
+  std::string name = InnermostFunction(trace_, place);
+  if (IsInvokerFunction(name)) {
+    const std::string_view lambda = LambdaIn(name);
+    return lambda.empty() ? name : std::string(lambda);
+  }
+  if (name != "operator()") return name;
   const model::StackTable& stacks = trace_.stacks();
-  const StackId place = frames_.OwnCaller(WithoutKernel(stack));
-  return place != model::kEmptyStack &&
-         IsOfInterpreter(
-             trace_.Name(stacks.frame(stacks.leaf(place)).module)) &&
-         PythonCaller(place) == model::kEmptyStack;
+  for (StackId id = stacks.parent(place); id != model::kEmptyStack;
+       id = stacks.parent(id)) {
+    const model::Frame& caller = stacks.frame(stacks.leaf(id));
+    const std::string_view function = trace_.Name(caller.function);
+    // Inlined functions of C++'s library have no namespace.
+    const bool is_library = function.starts_with('_') || function == name ||
+                            function.find("std::") != function.npos ||
+                            function == "start_thread" ||
+                            IsRuntimeFile(trace_.Name(caller.module));
+    if (!is_library) return InnermostFunction(trace_, id);
+    const std::string_view lambda = LambdaIn(function);
+    if (!lambda.empty()) return std::string(lambda);
+  }
+  const model::Frame& frame = stacks.frame(stacks.leaf(place));
+  std::string_view file = trace_.Name(frame.file);
+  file.remove_prefix(file.rfind('/') + 1);
+  if (file.empty()) return name;
+  return absl::StrCat(name, " (", ToAbsl(file), ":", frame.line, ")");
 }
 
 StackId WaitPlaces::PythonCaller(StackId place) const {
@@ -171,17 +220,54 @@ std::string WaitPlaces::OfCaller(StackId stack) {
       trace_.Name(stacks.frame(stacks.leaf(NamedCaller(caller))).function));
 }
 
-std::string WaitPlaces::OfOther(StackId stack) {
-  if (stack == model::kEmptyStack || IsInInterpreter(stack)) return "[unknown]";
-  return Of(stack);
+std::vector<HolderPlace> HoldersByPlace(const Trace& trace, WaitPlaces& places,
+                                        const LockWaits& lock) {
+  const model::StackTable& stacks = trace.stacks();
+  // A function has a frame for each of its lines.
+  using Path = std::vector<model::NameId>;
+  std::map<std::pair<std::string, Path>, HolderPlace> sums;
+  for (const WaitGroup& group : lock.holders) {
+    WaitPlace place = {.name = "[unknown]"};
+    if (group.stack != model::kEmptyStack) place = places.At(group.stack);
+    if (group.stack == model::kEmptyStack || place.is_of_interpreter) {
+      place = {.name = "[unknown]"};
+      if (group.track != model::kNoTrack) {
+        const model::Track& track = trace.tracks()[group.track];
+        const std::string_view name = trace.Name(track.name);
+        place.name = name.empty() ? absl::StrCat("thread ", track.id)
+                                  : absl::StrCat("thread ", ToAbsl(name));
+      }
+    }
+    Path path;
+    for (StackId id = place.stack; id != model::kEmptyStack;
+         id = stacks.parent(id)) {
+      path.push_back(stacks.frame(stacks.leaf(id)).function);
+    }
+    HolderPlace& sum = sums[{place.name, std::move(path)}];
+    if (sum.count == 0) sum = {.name = place.name, .stack = place.stack};
+    sum.count += group.count;
+    sum.duration_ns += group.duration_ns;
+    sum.longest_ns = std::max(sum.longest_ns, group.longest_ns);
+  }
+  std::vector<HolderPlace> sorted;
+  for (auto& [key, sum] : sums) sorted.push_back(std::move(sum));
+  std::ranges::stable_sort(
+      sorted, [](const HolderPlace& a, const HolderPlace& b) {
+        return std::tuple(-a.duration_ns, std::string_view(a.name)) <
+               std::tuple(-b.duration_ns, std::string_view(b.name));
+      });
+  return sorted;
 }
 
 std::string ObjectName(const Trace& trace, WaitKind kind, uint64_t object,
                        model::NameId name) {
   const std::string text(trace.Name(name));
   if (object == 0) return text;
+  // flock(2) and fcntl(2) lock descriptors.
+  constexpr uint64_t kLeastAddress = 4096;
+  const bool is_file = object < kLeastAddress && text.starts_with('/');
   const bool is_address =
-      kind == WaitKind::kLock || kind == WaitKind::kCondition;
+      !is_file && (kind == WaitKind::kLock || kind == WaitKind::kCondition);
   const std::string number =
       is_address ? absl::StrCat("0x", absl::Hex(object)) : absl::StrCat(object);
   return absl::StrCat(number, text.empty() ? "" : " ", text);

@@ -10,15 +10,27 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "profiler/analysis/memory/allocation_frames.h"
 #include "profiler/analysis/waits.h"
+#include "profiler/base/time.h"
 #include "profiler/model/stack_table.h"
 #include "profiler/model/string_table.h"
 #include "profiler/model/trace.h"
 #include "profiler/model/waits.h"
 
 namespace kymo::analysis {
+
+struct WaitPlace {
+  std::string name;
+  // Without its folder; of Python, the file. Empty: not known.
+  std::string_view module;
+  model::StackId stack = model::kEmptyStack;  // it ends at that function
+  // It is Python's interpreter, and nobody knows the function of Python.
+  bool is_of_interpreter = false;
+};
 
 class WaitPlaces {
  public:
@@ -30,11 +42,10 @@ class WaitPlaces {
   // that is neither the kernel's nor of the C and C++ runtime. If that has no
   // name, the one that called it in the same file. If it is of Python's
   // interpreter, the function of Python, if that is known. "[no stack]" of an
-  // empty stack.
-  std::string Of(model::StackId stack);
-  // The same of a thread that was waited for. "[unknown]" of an empty stack,
-  // and of Python's interpreter if the function of Python is not known.
-  std::string OfOther(model::StackId stack);
+  // empty stack. A lambda without a name has that of the function that called
+  // it, or of the thread that runs it.
+  WaitPlace At(model::StackId stack);
+  std::string Of(model::StackId stack) { return At(stack).name; }
   // The same of a stack that called a function. Helpers of the C++ library
   // such as std::__invoke_impl do not count. Empty if no function of the
   // program is known.
@@ -44,12 +55,27 @@ class WaitPlaces {
   model::StackId WithoutKernel(model::StackId stack) const;
   model::StackId NamedCaller(model::StackId place) const;
   model::StackId PythonCaller(model::StackId place) const;
-  std::string LambdaAt(model::StackId place) const;
-  bool IsInInterpreter(model::StackId stack);
+  model::StackId OwnFunction(model::StackId of_user);
+  std::string NameOf(model::StackId place);
 
   const model::Trace& trace_;
   AllocationFrames frames_;
 };
+
+// Where the holders of a lock were, the longest time first; ties by name. The
+// times are LockWaits::holders, in which a place has a row for each line that a
+// sample hit. If no function is known, the name is that of the thread: "thread
+// worker"; "[unknown]" if nobody saw the thread either.
+struct HolderPlace {
+  std::string name;
+  model::StackId stack = model::kEmptyStack;  // it ends at the place
+  uint64_t count = 0;
+  DurationNs duration_ns = 0;
+  DurationNs longest_ns = 0;
+};
+std::vector<HolderPlace> HoldersByPlace(const model::Trace& trace,
+                                        WaitPlaces& places,
+                                        const LockWaits& lock);
 
 // The innermost function of a stack; "[unknown]" if it has no name.
 // REQUIRES: the stack is not empty.

@@ -97,7 +97,7 @@ TEST(WaitNamesTest, LambdasAreToldApart) {
   EXPECT_EQ(places.Of(first), "main::{lambda()#1}");
   EXPECT_EQ(places.Of(other),
             "(anonymous namespace)::Pool::Run(int, A<B>)::{lambda(int)#2}");
-  EXPECT_EQ(places.Of(own), "operator()");
+  EXPECT_EQ(places.Of(own), "Call(main::{lambda()#1})");
 }
 
 // As of Debian's programs, which have names of exported functions only.
@@ -150,19 +150,141 @@ TEST(WaitNamesTest, OfTheInterpretersFunctionsTheOneOfPythonCounts) {
   EXPECT_EQ(places.Of(share), "share (a.py:8)");
   EXPECT_EQ(places.Of(blas), "Solve");
   EXPECT_EQ(places.Of(loop), "Py_RunMain");
-  EXPECT_EQ(places.OfOther(loop), "[unknown]");
-  EXPECT_EQ(places.OfOther(lock), "share (a.py:8)");
+  EXPECT_TRUE(places.At(loop).is_of_interpreter);
+  EXPECT_FALSE(places.At(lock).is_of_interpreter);
+}
+
+TEST(WaitNamesTest, TheKernelsPartOfTheCLibraryIsNotTheProgram) {
+  TestTrace t;
+  const auto burn = t.Stack({"main", "Burn()"});
+  const auto clock = t.data().stacks.Push(
+      burn, t.data().stacks.AddFrame({.function = t.Intern("vdso_clock"),
+                                      .module = t.Intern("[vdso]")}));
+  const model::Trace trace = std::move(t).Build();
+  EXPECT_EQ(WaitPlaces(trace).Of(clock), "Burn()");
+}
+
+// A dynamic program may have functions of its own with these names.
+TEST(WaitNamesTest, CallsOfAStaticLibraryAreNotTheProgram) {
+  TestTrace t;
+  const auto wait = t.Stack({"main", "WaitEpoll()", "epoll_wait"});
+  const auto lock = t.Stack({"main", "Lock()", "flock"});
+  const auto read =
+      t.Stack({"main", "Load()", "fread", "_IO_file_xsgetn", "__read"});
+  const auto own = t.data().stacks.Push(
+      t.Stack({"main", "send"}),
+      t.data().stacks.AddFrame({.function = t.Intern("send"),
+                                .module = t.Intern("/usr/lib/libc.so.6")}));
+  const model::Trace trace = std::move(t).Build();
+  WaitPlaces places(trace);
+  EXPECT_EQ(places.Of(wait), "WaitEpoll()");
+  EXPECT_EQ(places.Of(lock), "Lock()");
+  EXPECT_EQ(places.Of(read), "Load()");
+  EXPECT_EQ(places.Of(own), "send");
+}
+
+TEST(WaitNamesTest, LambdasHaveTheNamesOfTheirThreadsOrCallers) {
+  TestTrace t;
+  const auto run = [](const std::string& of) {
+    return "std::thread::_State_impl<std::thread::_Invoker<std::tuple<" + of +
+           "> > >::_M_run()";
+  };
+  const auto thread = t.Stack({run("main::{lambda()#3}"), "operator()"});
+  const auto nested =
+      t.Stack({run("ns::Pool<int>::Start(int) const::{lambda(int)#2}, int"),
+               "void std::__invoke_impl<void, int>(int)", "operator()"});
+  const auto without_debug_information = t.Stack({run("main::{lambda()#1}")});
+  const auto function = t.Stack({run("void (*)()")});
+  const auto called = t.Stack({"main", "Retry()", "operator()"});
+  const auto at_line = t.data().stacks.Push(
+      model::kEmptyStack,
+      t.data().stacks.AddFrame({.function = t.Intern("operator()"),
+                                .file = t.Intern("/src/locks.cc"),
+                                .line = 41}));
+  const auto bare = t.Stack({"operator()"});
+  const model::Trace trace = std::move(t).Build();
+  WaitPlaces places(trace);
+  EXPECT_EQ(places.Of(thread), "main::{lambda()#3}");
+  EXPECT_EQ(places.Of(nested),
+            "ns::Pool<int>::Start(int) const::{lambda(int)#2}");
+  EXPECT_EQ(places.Of(without_debug_information), "main::{lambda()#1}");
+  EXPECT_EQ(places.Of(function), run("void (*)()"));
+  EXPECT_EQ(places.Of(called), "Retry()");
+  EXPECT_EQ(places.Of(at_line), "operator() (locks.cc:41)");
+  EXPECT_EQ(places.Of(bare), "operator()");
+}
+
+TEST(WaitNamesTest, APlaceHasItsModule) {
+  TestTrace t;
+  const auto a = t.Stack({"main", "Serve()"}, "/srv/a");
+  const auto b = t.Stack({"main", "Serve()"}, "/srv/b");
+  const model::Trace trace = std::move(t).Build();
+  WaitPlaces places(trace);
+  EXPECT_EQ(places.At(a).module, "a");
+  EXPECT_EQ(places.At(b).module, "b");
+  EXPECT_EQ(places.At(b).name, "Serve()");
+}
+
+// Samples hit many lines and functions below the one that has the lock.
+TEST(WaitNamesTest, AHolderIsOneRow) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 7, "main");
+  const auto worker = t.AddThread(7, 8, "worker");
+  t.SetThreadTimes({{.track = main, .wall_ns = 1000}});
+  const auto in = [&](model::StackId parent, const char* function,
+                      const char* module, uint32_t line) {
+    return t.data().stacks.Push(
+        parent, t.data().stacks.AddFrame({.function = t.Intern(function),
+                                          .module = t.Intern(module),
+                                          .line = line}));
+  };
+  const auto add = [&](TimeNs begin_ns, model::TrackIndex holder,
+                       model::StackId stack) {
+    t.AddWait({.track = main,
+               .kind = WaitKind::kLock,
+               .begin_ns = begin_ns,
+               .duration_ns = 10,
+               .object = 31,
+               .holder = holder,
+               .holder_stack = stack});
+  };
+  const auto holder = t.Stack({"LongHolder()"});
+  for (uint32_t line = 1; line < 5; ++line) {
+    const auto burn = in(holder, "Burn()", "/bin/app", line);
+    add(20 * line, worker,
+        line < 3 ? burn : in(burn, "clock_gettime", "/lib/libc.so.6", line));
+  }
+  add(200, worker, t.Stack({"Other()", "Burn()"}));
+  add(300, worker, model::kEmptyStack);
+  // Nobody knows the function of Python.
+  add(400, worker,
+      in(model::kEmptyStack, "PyThread_release_lock", "/usr/bin/python3.11",
+         1));
+  add(500, model::kNoTrack, model::kEmptyStack);
+  const model::Trace trace = std::move(t).Build();
+  WaitPlaces places(trace);
+  std::vector<std::string> rows;
+  for (const HolderPlace& row :
+       HoldersByPlace(trace, places, WaitsByLock(trace)[0])) {
+    rows.push_back(row.name + ": " + std::to_string(row.count) + " of " +
+                   std::to_string(row.duration_ns));
+  }
+  EXPECT_EQ(rows, (std::vector<std::string>{
+                      "Burn(): 4 of 40", "thread worker: 2 of 20",
+                      "Burn(): 1 of 10", "[unknown]: 1 of 10"}));
 }
 
 TEST(WaitNamesTest, ObjectsHaveTheNumbersThatUsersKnow) {
   TestTrace t;
   const model::NameId name = t.Intern("x");
+  const model::NameId file = t.Intern("/run/lock");
   const model::Trace trace = std::move(t).Build();
   const auto text = [&](WaitKind kind, uint64_t object, model::NameId of) {
     return ObjectName(trace, kind, object, of);
   };
   EXPECT_EQ(text(WaitKind::kLock, 31, name), "0x1f x");
   EXPECT_EQ(text(WaitKind::kCondition, 31, model::kEmptyName), "0x1f");
+  EXPECT_EQ(text(WaitKind::kLock, 31, file), "31 /run/lock");
   EXPECT_EQ(text(WaitKind::kRead, 31, name), "31 x");
   EXPECT_EQ(text(WaitKind::kOther, 0, name), "x");
   EXPECT_EQ(LockName(trace, 0, model::kEmptyName), "[unknown]");

@@ -144,8 +144,16 @@ DurationNs BlockedOf(const WaitSum& sum) {
   return sum.kind == WaitKind::kCpuBusy ? 0 : sum.duration_ns;
 }
 
-model::StackId HolderStackOf(const Wait& wait) { return HolderOf(wait).stack; }
-model::StackId HolderStackOf(const WaitSum&) { return model::kEmptyStack; }
+// With a stack, if one is known: who gave the lock back had it, too.
+LockHolder HolderWithStack(const Wait& wait) {
+  const LockHolder holder = HolderOf(wait);
+  if (holder.stack != model::kEmptyStack ||
+      wait.waker_stack == model::kEmptyStack) {
+    return holder;
+  }
+  return {wait.waker, wait.waker_stack};
+}
+LockHolder HolderWithStack(const WaitSum&) { return {}; }
 
 // add(event, ns) of each range that a part of [begin_ns, end_ns) belongs to.
 // `event` was open at the begin. What is left at its end is its parent's.
@@ -321,13 +329,16 @@ std::vector<LockWaits> WaitsByLock(const Trace& trace) {
     AddTo(lock, wait);
     origins.OnWait(lock, wait);
     waiters.Add(model::kNoTrack, wait, is_idle);
-    holders.Add(model::kNoTrack, wait, is_idle, HolderStackOf(wait));
+    const LockHolder holder = HolderWithStack(wait);
+    holders.Add(holder.track, wait, is_idle, holder.stack);
   });
   std::vector<LockWaits> sorted;
   for (auto& [key, lock] : locks) {
     sorted.push_back(std::move(lock.waits));
     sorted.back().waiters = lock.waiters.Sorted();
     sorted.back().holders = lock.holders.Sorted();
+    std::ranges::stable_sort(sorted.back().holders, std::greater(),
+                             &WaitGroup::duration_ns);
   }
   std::ranges::stable_sort(sorted, std::greater(), &LockWaits::duration_ns);
   origins.Fill(trace, sorted);

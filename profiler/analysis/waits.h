@@ -105,9 +105,11 @@ struct LockWaits {
   uint64_t count = 0;
   DurationNs duration_ns = 0;
   DurationNs longest_ns = 0;
-  // By stack, the longest duration first: where threads waited, and where those
-  // were that they waited for. Both add up to the same. The empty stack: nobody
-  // knows it, as of all short waits' holders.
+  // The longest duration first: by stack, where threads waited, and by thread
+  // and stack, where those were that they waited for. Of a holder that nobody
+  // saw with a stack, it is that of the thread that gave the lock back. Both
+  // add up to the same. The empty stack: nobody knows it, as of all short
+  // waits' holders. HoldersByPlace (wait_names.h) has fewer rows.
   std::vector<WaitGroup> waiters;
   std::vector<WaitGroup> holders;
 };

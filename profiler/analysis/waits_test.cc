@@ -147,7 +147,9 @@ TEST(WaitsTest, LocksHaveHoldersByStack) {
   add(10, 5, worker, a, main, b);
   add(20, 6, model::kNoTrack, model::kEmptyStack, worker, b);
   add(30, 7, worker, model::kEmptyStack, worker, c);
-  add(40, 1, worker, model::kEmptyStack, main, b);  // where it was: unknown
+  // Where it was is unknown, but who gave the lock back had it, too.
+  add(40, 1, worker, model::kEmptyStack, main, b);
+  add(45, 3, worker, model::kEmptyStack, model::kNoTrack, model::kEmptyStack);
   add(50, 2, worker, a, model::kNoTrack, model::kEmptyStack);
   t.AddShortWaits({.track = main,
                    .kind = WaitKind::kLock,
@@ -160,14 +162,19 @@ TEST(WaitsTest, LocksHaveHoldersByStack) {
   ASSERT_EQ(locks.size(), 1u);
   EXPECT_THAT(Texts(trace, locks[0].holders),
               ElementsAre("a lock: 2 of 7, 5", "c lock: 1 of 7, 7",
-                          "b lock: 1 of 6, 6", "? lock: 4 of 5, 2"));
+                          "b lock: 1 of 6, 6", "? lock: 3 of 4, 2",
+                          "? lock: 1 of 3, 3", "b lock: 1 of 1, 1"));
+  EXPECT_EQ(locks[0].holders[0].track, worker);
+  EXPECT_EQ(locks[0].holders[4].track, worker);
+  EXPECT_EQ(locks[0].holders[5].track, main);
   EXPECT_THAT(Texts(trace, locks[0].waiters),
-              ElementsAre("? lock: 8 of 25, 7"));
+              ElementsAre("? lock: 9 of 28, 7"));
   // b ended 12 ns of them, c 7.
   EXPECT_EQ(locks[0].waiters[0].waker_stack, b);
   const auto& waits = trace.thread_states()->waits;
   EXPECT_EQ(HolderOf(waits[0]).track, worker);
   EXPECT_EQ(HolderOf(waits[1]).track, worker);
+  EXPECT_EQ(HolderOf(waits[3]).track, worker);
   Wait condition = waits[1];
   condition.kind = WaitKind::kCondition;
   EXPECT_EQ(HolderOf(condition).track, model::kNoTrack);

@@ -1,6 +1,7 @@
 #include "profiler/normalize/holder_stacks.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "profiler/base/time.h"
@@ -53,6 +54,17 @@ model::StackId BlockedStack(const model::Wait& wait, TimeNs since_ns,
   return stack;
 }
 
+model::StackId WithoutHooks(const model::TraceData& data,
+                            model::StackId stack) {
+  for (; stack != model::kEmptyStack; stack = data.stacks.parent(stack)) {
+    const std::string_view file =
+        data.strings.Get(data.stacks.frame(data.stacks.leaf(stack)).module);
+    const std::string_view name = file.substr(file.rfind('/') + 1);
+    if (!name.starts_with("libkymo_runtime")) break;
+  }
+  return stack;
+}
+
 // The thread's last sample before the time, if that is from between its last
 // blocked wait and then.
 model::StackId StackBefore(const model::Wait& wait,
@@ -75,6 +87,7 @@ model::StackId StackBefore(const model::Wait& wait,
 }  // namespace
 
 void FindHolderStacks(std::span<const model::StackSample> samples,
+                      const model::TraceData& data,
                       model::ThreadStates& states) {
   for (model::Wait& wait : states.waits) {
     if (wait.holder == model::kNoTrack ||
@@ -89,7 +102,7 @@ void FindHolderStacks(std::span<const model::StackSample> samples,
         });
     if (first != samples.end() && first->track == wait.holder &&
         first->time_ns <= wait.end_ns()) {
-      wait.holder_stack = first->stack;
+      wait.holder_stack = WithoutHooks(data, first->stack);
     } else {
       wait.holder_stack = BlockedStack(wait, since_ns, states.waits);
     }

@@ -1,7 +1,7 @@
 // holder_stacks.h - finds out where threads were that held locks, or that were
 // preempted.
 //
-//   FindHolderStacks(samples, states);   // after both were merged
+//   FindHolderStacks(samples, data, states);   // after both were merged
 //   FindBusyStacks(samples, states);
 //
 // A look from outside tells who holds a lock, but no stack if that thread runs.
@@ -12,6 +12,9 @@
 //
 // A preempted thread was where its last sample is, if it was not blocked since.
 //
+// Kymo's hooks are no functions of the program. A stack that ends in one begins
+// where the program called it.
+//
 // Pure function. Cost: a binary search for each such wait.
 #ifndef KYMO_PROFILER_NORMALIZE_HOLDER_STACKS_H_
 #define KYMO_PROFILER_NORMALIZE_HOLDER_STACKS_H_
@@ -20,11 +23,14 @@
 
 #include "profiler/model/records.h"
 #include "profiler/model/thread_states.h"
+#include "profiler/model/trace.h"
 
 namespace kymo {
 
 // Fills in stacks of holders that have none. `samples`: by track, then by time.
+// The stacks are those of `data`.
 void FindHolderStacks(std::span<const model::StackSample> samples,
+                      const model::TraceData& data,
                       model::ThreadStates& states);
 
 // Fills in stacks of waits for a CPU that have none. The samples may be up to

@@ -2,14 +2,25 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
+
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {
 
 using model::StackId;
 
+// Nine stacks of the program.
+TestTrace NineStacks() {
+  TestTrace t;
+  t.Stack({"1", "2", "3", "4", "5", "6", "7", "8", "9"});
+  return t;
+}
+
 TEST(HolderStacksTest, TheFirstSampleWithinTheWaitCounts) {
+  TestTrace t = NineStacks();
   const std::vector<model::StackSample> samples = {
       {.track = 1, .stack = StackId{1}, .time_ns = 15},
       {.track = 2, .stack = StackId{2}, .time_ns = 9},
@@ -21,7 +32,7 @@ TEST(HolderStacksTest, TheFirstSampleWithinTheWaitCounts) {
     wait.duration_ns = 10;
     model::ThreadStates states;
     states.waits = {wait};
-    FindHolderStacks(samples, states);
+    FindHolderStacks(samples, t.data(), states);
     return states.waits[0].holder_stack;
   };
   EXPECT_EQ(stack({.holder = 2}), StackId{3});
@@ -35,6 +46,7 @@ TEST(HolderStacksTest, BeforeItsOwnWaitTheHolderDidNotHaveTheLock) {
   const std::vector<model::StackSample> samples = {
       {.track = 1, .stack = StackId{1}, .time_ns = 12},
       {.track = 1, .stack = StackId{2}, .time_ns = 16}};
+  TestTrace t = NineStacks();
   model::ThreadStates states;
   states.waits = {{.track = 0,
                    .kind = model::WaitKind::kLock,
@@ -47,7 +59,7 @@ TEST(HolderStacksTest, BeforeItsOwnWaitTheHolderDidNotHaveTheLock) {
                    .begin_ns = 11,
                    .duration_ns = 4,
                    .object = 7}};
-  FindHolderStacks(samples, states);
+  FindHolderStacks(samples, t.data(), states);
   EXPECT_EQ(states.waits[0].holder_stack, StackId{2});
 }
 
@@ -69,7 +81,7 @@ TEST(HolderStacksTest, AHolderThatDidNotRunWasWhereItWasBlocked) {
                   wait(1, kSleep, 12, 4, 3), wait(1, kLock, 17, 9, 4, 7),
                   wait(2, kSleep, 12, 9, 5)};
   states.waits[0].holder = 1;
-  FindHolderStacks({}, states);
+  FindHolderStacks({}, TestTrace().data(), states);
   EXPECT_EQ(states.waits[0].holder_stack, StackId{3});
   EXPECT_EQ(states.waits[1].holder_stack, model::kEmptyStack);
 }
@@ -107,9 +119,28 @@ TEST(HolderStacksTest, SamplesAfterTheWaitAreOfSomethingElse) {
   const std::vector<model::StackSample> samples = {
       {.track = 1, .stack = StackId{1}, .time_ns = 21}};
   model::ThreadStates states;
+  TestTrace t = NineStacks();
   states.waits = {{.begin_ns = 10, .duration_ns = 10, .holder = 1}};
-  FindHolderStacks(samples, states);
+  FindHolderStacks(samples, t.data(), states);
   EXPECT_EQ(states.waits[0].holder_stack, model::kEmptyStack);
+}
+
+TEST(HolderStacksTest, AHookIsNoFunctionOfTheProgram) {
+  TestTrace t;
+  const StackId work = t.Stack({"Work()"});
+  StackId stack = work;
+  for (const char* const hook : {"pthread_mutex_unlock", "HashOfPlace"}) {
+    stack = t.data().stacks.Push(
+        stack, t.data().stacks.AddFrame(
+                   {.function = t.Intern(hook),
+                    .module = t.Intern("/opt/kymo/libkymo_runtime.so")}));
+  }
+  const std::vector<model::StackSample> samples = {
+      {.track = 1, .stack = stack, .time_ns = 15}};
+  model::ThreadStates states;
+  states.waits = {{.begin_ns = 10, .duration_ns = 10, .holder = 1}};
+  FindHolderStacks(samples, t.data(), states);
+  EXPECT_EQ(states.waits[0].holder_stack, work);
 }
 
 }  // namespace

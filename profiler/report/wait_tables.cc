@@ -69,6 +69,7 @@ ValueTable WaitTable(const Trace& trace) {
                                {"longest_ns", "Longest", Unit::kNs},
                                {"object", "Object", Unit::kText},
                                {"woken_in", "Woken in", Unit::kText},
+                               {"module", "Module", Unit::kText},
                                {"stack", "Stack", Unit::kText}},
                    .rows = {}};
   const std::vector<WaitGroup> groups = analysis::WaitsByPlace(trace);
@@ -77,15 +78,21 @@ ValueTable WaitTable(const Trace& trace) {
     if (!group.is_idle) all_ns += group.duration_ns;
   }
   analysis::WaitPlaces places(trace);
+  // The interpreter's functions say nothing of who woke the thread.
+  const auto waker_text = [&](const WaitGroup& group) {
+    if (group.waker_stack == model::kEmptyStack) return Value();
+    analysis::WaitPlace waker = places.At(group.waker_stack);
+    return waker.is_of_interpreter ? Value() : Value(std::move(waker.name));
+  };
   for (const WaitGroup& group : groups) {
+    analysis::WaitPlace place = places.At(group.stack);
     table.rows.push_back(
-        {places.Of(group.stack), std::string(NameOf(group.kind)),
+        {std::move(place.name), std::string(NameOf(group.kind)),
          std::string(group.is_idle ? "idle" : ""),
          group.is_idle ? Value() : ShareIfAny(group.duration_ns, all_ns),
          group.duration_ns, Count(group.count), group.longest_ns,
-         TextIfAny(analysis::ObjectsText(trace, group)),
-         group.waker_stack == model::kEmptyStack ? Value()
-                                                 : places.Of(group.waker_stack),
+         TextIfAny(analysis::ObjectsText(trace, group)), waker_text(group),
+         TextIfAny(std::string(place.module)),
          CallersText(trace, group.stack)});
   }
   return table;
@@ -105,7 +112,7 @@ ValueTable LockTable(const Trace& trace) {
                    .rows = {}};
   analysis::WaitPlaces places(trace);
   for (const analysis::LockWaits& lock : analysis::WaitsByLock(trace)) {
-    const auto add = [&](const char* side, const WaitGroup& group,
+    const auto add = [&](const char* side, const auto& group,
                          std::string where) {
       table.rows.push_back(
           {lock.pid, analysis::LockName(trace, lock.object, lock.name),
@@ -117,8 +124,9 @@ ValueTable LockTable(const Trace& trace) {
     for (const WaitGroup& waiter : lock.waiters) {
       add("waits", waiter, places.Of(waiter.stack));
     }
-    for (const WaitGroup& holder : lock.holders) {
-      add("holds", holder, places.OfOther(holder.stack));
+    for (const analysis::HolderPlace& holder :
+         analysis::HoldersByPlace(trace, places, lock)) {
+      add("holds", holder, holder.name);
     }
   }
   return table;

@@ -19,7 +19,7 @@ namespace kymo::report {
 ValueTable WaitTable(const model::Trace& trace);
 
 // For each lock a row for each stack that waited for it ("waits"), and one for
-// each stack of the threads that they waited for ("holds").
+// each place where the threads were that they waited for ("holds").
 ValueTable LockTable(const model::Trace& trace);
 
 // A row for each name of ranges: its time on a CPU, runnable and blocked.

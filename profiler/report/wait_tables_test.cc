@@ -73,9 +73,11 @@ TEST(WaitTablesTest, IdleWaitsHaveNoShareOfTheOthers) {
   EXPECT_EQ(Number(put[6]), 2'000);
   EXPECT_EQ(Text(put[7]), "0x1f a\nb.cc:5");
   EXPECT_EQ(Text(put[8]), "Hold");
-  EXPECT_EQ(Text(put[9]), "pthread_mutex_lock < Put < main");
+  EXPECT_EQ(Text(put[9]), "app");
+  EXPECT_EQ(Text(put[10]), "pthread_mutex_lock < Put < main");
   EXPECT_TRUE(std::holds_alternative<std::monostate>(idle[7]));
   EXPECT_TRUE(std::holds_alternative<std::monostate>(idle[8]));
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(idle[9]));
 }
 
 TEST(WaitTablesTest, ALockHasARowForEachStackThatWaitedAndThatHeldIt) {

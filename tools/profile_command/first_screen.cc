@@ -104,14 +104,22 @@ DurationNs RecordedCpuNs(const model::Trace& trace) {
   return cpu_ns;
 }
 
+// The kernel's count lacks children that nobody waited for. Otherwise it is
+// more exact than what was recorded.
+DurationNs CpuNs(const model::Trace& trace, const RunFacts& facts) {
+  const DurationNs recorded_ns = RecordedCpuNs(trace);
+  if (facts.attach_end.has_value()) return recorded_ns;
+  return recorded_ns > facts.cpu_ns + facts.cpu_ns / 10 ? recorded_ns
+                                                        : facts.cpu_ns;
+}
+
 std::string Headline(const model::Trace& trace, const ScreenTables& tables,
                      const RunFacts& facts) {
   const Counts counts = CountEvents(trace);
   const bool is_attached = facts.attach_end.has_value();
   std::string line = absl::StrCat(
       is_attached ? "attached to " : "", VisibleText(facts.target), ": ",
-      Seconds(facts.wall_ns), ", ",
-      Seconds(is_attached ? RecordedCpuNs(trace) : facts.cpu_ns), " of CPU");
+      Seconds(facts.wall_ns), ", ", Seconds(CpuNs(trace, facts)), " of CPU");
   if (!trace.processes().empty()) {
     absl::StrAppend(&line, ", ",
                     Count(trace.processes().size(), "process", "processes"));
@@ -346,7 +354,11 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
   for (const std::string& finding : tables.findings) {
     out += Wrapped("Finding: " + VisibleText(finding), options.width, 2) + "\n";
   }
-  const std::vector<std::string> losses = LossesThatMatter(trace);
+  std::vector<std::string> losses = LossesThatMatter(trace);
+  if (facts.still_runs != nullptr) {
+    std::string running = StillRunning(trace, facts.target, facts.still_runs);
+    if (!running.empty()) losses.insert(losses.begin(), std::move(running));
+  }
   if (!losses.empty()) out += "\n";
   for (const std::string& loss : losses) {
     out += Colored(Wrapped(loss, options.width, 2), kYellow, options.color);

@@ -223,6 +223,46 @@ TEST(HeadlineTest, CountsProcessesAndEachThreadOnce) {
               StartsWith(": 0.000 s, 0.000 s of CPU, 2 processes\n"));
 }
 
+// The kernel counts what a program and the children that it waited for used.
+TEST(HeadlineTest, ChildrenThatNobodyWaitedForUsedCpuTime) {
+  const auto headline = [](DurationNs recorded_ns) {
+    TestTrace t;
+    t.SetThreadTimes({{.track = t.AddThread(1, 1, "main"),
+                       .wall_ns = kNsPerSecond,
+                       .on_cpu_ns = recorded_ns}});
+    return Lines(Screen({}, {.width = 100}, std::move(t),
+                        {.target = "sh",
+                         .wall_ns = kNsPerSecond,
+                         .cpu_ns = 200 * kNsPerMs}))[0];
+  };
+  EXPECT_EQ(headline(391 * kNsPerMs), "sh: 1.000 s, 0.391 s of CPU, 1 thread");
+  // The kernel's count is more exact.
+  EXPECT_EQ(headline(210 * kNsPerMs), "sh: 1.000 s, 0.200 s of CPU, 1 thread");
+}
+
+TEST(StillRunningTest, SaysHowToRecordWhatWentToTheBackground) {
+  const auto screen = [](TimeNs end_ns, int servers) {
+    TestTrace t;
+    t.AddProcess(1, "sh");
+    t.data().processes.back().end_ns = end_ns;
+    t.AddProcess(2, "killed");
+    for (int i = 0; i < servers; ++i) t.AddProcess(10 + i, "serv\ner");
+    return Screen(
+        {}, {.width = 200}, std::move(t),
+        {.target = "sh", .still_runs = [](int64_t pid) { return pid >= 10; }});
+  };
+  EXPECT_THAT(screen(99, 1),
+              EndsWith("\n\nNote: serv\\ner (10) still runs: it was recorded "
+                       "only until sh ended; kymo profile --pid=10 records it "
+                       "from now on\n"));
+  EXPECT_THAT(screen(99, 2), HasSubstr("--pid=10,11 records them from"));
+  EXPECT_THAT(screen(99, 4),
+              HasSubstr(" (12) and 1 more still run: they were"));
+  EXPECT_THAT(screen(99, 0), Not(HasSubstr("Note")));
+  // Nobody saw processes end.
+  EXPECT_THAT(screen(0, 1), Not(HasSubstr("Note")));
+}
+
 TEST(HeadlineTest, OneOfAKindIsSaidSo) {
   TestTrace t;
   t.AddInstant(t.AddThread(1, 1, ""), "mark", 3);
@@ -368,11 +408,13 @@ TEST(FirstScreenTest, SaysWhatThreadsWaitedForAndWhere) {
             "and for the rest of it on a CPU for 30 %, runnable for 0 %, "
             "blocked for 70 %: 50 % lock, 20 % read");
   EXPECT_THAT(Cells(lines[3]), ElementsAre("Waited in", "For", "Wait %", "Wait",
-                                           "Waits", "Longest"));
-  EXPECT_THAT(Cells(lines[5]), ElementsAre("Cache::Get", "lock", "71.43%",
-                                           "500.000ms", "1", "500.000ms"));
-  EXPECT_THAT(Cells(lines[6]), ElementsAre("Load", "read", "28.57%",
-                                           "200.000ms", "1", "200.000ms"));
+                                           "Waits", "Longest", "Module"));
+  EXPECT_THAT(Cells(lines[5]),
+              ElementsAre("Cache::Get", "lock", "71.43%", "500.000ms", "1",
+                          "500.000ms", "app"));
+  EXPECT_THAT(Cells(lines[6]),
+              ElementsAre("Load", "read", "28.57%", "200.000ms", "1",
+                          "200.000ms", "app"));
   EXPECT_THAT(Cells(lines[10]),
               ElementsAre("0x1f", "500.000ms", "1", "500.000ms", "Cache::Get",
                           "[unknown]"));

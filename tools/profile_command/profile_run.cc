@@ -24,6 +24,7 @@
 #include "profiler/plugin/shared_parts.h"
 #include "profiler/plugin/target_setup.h"
 #include "profiler/plugin/window_reducer.h"
+#include "profiler/processes/process_list.h"
 #include "profiler/record/run_by_musl.h"
 #include "profiler/record/tool_variables.h"
 #include "profiler/session/recording.h"
@@ -254,7 +255,13 @@ class ProfileRun {
       recording_->Poll();
       AnswerRequests(child);
     }
-    facts_ = {.target = target_.name, .wall_ns = MonotonicNs() - exec_ns};
+    facts_ = {.target = target_.name,
+              .wall_ns = MonotonicNs() - exec_ns,
+              .still_runs = [](int64_t pid) {
+                const auto process =
+                    processes::ReadProcess(static_cast<pid_t>(pid));
+                return process.has_value() && !process->has_ended();
+              }};
     recording_->Poll();
     // It reads what the kernel counted for the program up to its end.
     stopped_ = recording_->Stop();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -114,16 +115,49 @@ std::string ThreadsLine(const model::Trace& trace, DurationNs wall_ns) {
   return line;
 }
 
+std::string StillRunning(const model::Trace& trace, std::string_view target,
+                         bool (*still_runs)(int64_t pid)) {
+  constexpr size_t kMost = 3;
+  const auto has_ended = [](const model::Process& process) {
+    return process.end_ns != 0;
+  };
+  if (std::ranges::none_of(trace.processes(), has_ended)) return "";
+  std::string names;
+  std::string pids;
+  size_t count = 0;
+  for (const model::Process& process : trace.processes()) {
+    if (has_ended(process) || !still_runs(process.pid)) continue;
+    if (++count > kMost) continue;
+    absl::StrAppend(&names, names.empty() ? "" : ", ",
+                    VisibleText(trace.Name(process.name)), " (", process.pid,
+                    ")");
+    absl::StrAppend(&pids, pids.empty() ? "" : ",", process.pid);
+  }
+  if (count == 0) return "";
+  if (count > kMost) absl::StrAppend(&names, " and ", count - kMost, " more");
+  const bool is_one = count == 1;
+  return absl::StrCat("Note: ", names,
+                      is_one ? " still runs: it was" : " still run: they were",
+                      " recorded only until ", VisibleText(target),
+                      " ended; kymo profile --pid=", pids, " records ",
+                      is_one          ? "it"
+                      : count > kMost ? "these"
+                                      : "them",
+                      " from now on");
+}
+
 std::string WaitsTable(const model::Trace& trace,
                        const ScreenOptions& options) {
   // The screen has no room for stacks.
-  std::map<std::pair<std::string, std::string>, analysis::WaitGroup> places;
+  using Place = std::tuple<std::string, std::string, std::string_view>;
+  std::map<Place, analysis::WaitGroup> places;  // by name, kind, module
   analysis::WaitPlaces names(trace);
   DurationNs all_ns = 0;
   for (const analysis::WaitGroup& group : analysis::WaitsByPlace(trace)) {
     if (group.is_idle) continue;
+    const analysis::WaitPlace at = names.At(group.stack);
     analysis::WaitGroup& into =
-        places[{names.Of(group.stack), WaitedFor(trace, group)}];
+        places[{at.name, WaitedFor(trace, group), at.module}];
     into.count += group.count;
     into.duration_ns += group.duration_ns;
     into.longest_ns = std::max(into.longest_ns, group.longest_ns);
@@ -140,16 +174,18 @@ std::string WaitsTable(const model::Trace& trace,
                   {.title = "Wait %", .drop = 1},
                   {.title = "Wait"},
                   {.title = "Waits", .drop = 2},
-                  {.title = "Longest", .drop = 3}},
+                  {.title = "Longest", .drop = 3},
+                  {.title = "Module", .fit = Fit::kText, .drop = 4}},
       .rows = {}};
   const size_t shown = Shown(order.size(), options);
   for (size_t i = 0; i < shown; ++i) {
     const auto& [place, sum] = *order[i];
+    const auto& [name, kind, module] = place;
     const double share = ShareOf(sum.duration_ns, all_ns);
     table.rows.push_back(
-        {.cells = {VisibleText(place.first), place.second,
-                   FormatFixed(100 * share, 2) + "%", Time(sum.duration_ns),
-                   std::to_string(sum.count), Time(sum.longest_ns)},
+        {.cells = {VisibleText(name), kind, FormatFixed(100 * share, 2) + "%",
+                   Time(sum.duration_ns), std::to_string(sum.count),
+                   Time(sum.longest_ns), VisibleText(module)},
          .share = share});
   }
   return report::FormatFittedTable(
@@ -157,12 +193,14 @@ std::string WaitsTable(const model::Trace& trace,
          AndMoreRows(order.size(), shown);
 }
 
-// The place with the most time: stacks from samples differ in each line.
-std::string MostlyHeldIn(const analysis::LockWaits& lock,
+// The place with the most time, whoever called it.
+std::string MostlyHeldIn(const model::Trace& trace,
+                         const analysis::LockWaits& lock,
                          analysis::WaitPlaces& names) {
   std::map<std::string, DurationNs> places;
-  for (const analysis::WaitGroup& holder : lock.holders) {
-    places[names.OfOther(holder.stack)] += holder.duration_ns;
+  for (const analysis::HolderPlace& holder :
+       analysis::HoldersByPlace(trace, names, lock)) {
+    places[holder.name] += holder.duration_ns;
   }
   return std::ranges::max_element(
              places, {}, [](const auto& place) { return place.second; })
@@ -199,7 +237,7 @@ std::string LocksTable(const model::Trace& trace,
                    Time(lock.duration_ns), std::to_string(lock.count),
                    Time(lock.longest_ns),
                    VisibleText(names.Of(lock.waiters.front().stack)),
-                   VisibleText(MostlyHeldIn(lock, names))},
+                   VisibleText(MostlyHeldIn(trace, lock, names))},
          .share = ShareOf(lock.duration_ns, all_ns)});
   }
   return report::FormatFittedTable(

@@ -1,4 +1,5 @@
-// thread_screen.h - the part of the first screen about waiting.
+// thread_screen.h - the part of the first screen about threads, and what they
+// waited for.
 //
 //   1.20 of 2 CPUs used; 5 threads were idle for 40 % of their time, and for
 //   the rest of it on a CPU for 17 %, runnable for 2 %, blocked for 81 %:
@@ -18,7 +19,9 @@
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_THREAD_SCREEN_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_THREAD_SCREEN_H_
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "profiler/base/time.h"
 #include "profiler/model/trace.h"
@@ -31,6 +34,14 @@ namespace kymo::tools {
 
 // The program ran for `wall_ns`. Without a newline, of any width.
 std::string ThreadsLine(const model::Trace& trace, DurationNs wall_ns);
+
+// Says which processes outlived the recording, and how to record them. A
+// program that goes to the background leaves such a one behind. Empty if there
+// is none, or if nobody saw processes end, as without perf events. Only those
+// that nobody saw end are asked about.
+std::string StillRunning(const model::Trace& trace, std::string_view target,
+                         bool (*still_runs)(int64_t pid));
+
 std::string WaitsTable(const model::Trace& trace, const ScreenOptions& options);
 std::string LocksTable(const model::Trace& trace, const ScreenOptions& options);
 std::string ThreadsTable(const model::Trace& trace,

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -124,17 +125,19 @@ struct Place {
 
 void AddPlaces(const FindingRun& run, const std::vector<WaitGroup>& groups,
                WaitPlaces& names, std::vector<Finding>& findings) {
-  std::map<std::pair<std::string, WaitKind>, Place> places;
+  // Programs and libraries may have functions of the same name.
+  std::map<std::tuple<std::string, WaitKind, std::string_view>, Place> places;
   for (const WaitGroup& group : groups) {
     if (group.is_idle || NextStep(group.kind).empty()) continue;
-    Place& place = places[{names.Of(group.stack), group.kind}];
+    const WaitPlace at = names.At(group.stack);
+    Place& place = places[{at.name, group.kind, at.module}];
     place.duration_ns += group.duration_ns;
     place.count += group.count;
     if (IsOwnPause(run.trace, group)) place.paused_ns += group.duration_ns;
     if (group.longest_ns > place.longest.longest_ns) place.longest = group;
   }
   for (const auto& [key, place] : places) {
-    const auto& [name, kind] = key;
+    const auto& [name, kind, module] = key;
     if (!run.Matters(place.duration_ns - place.paused_ns)) continue;
     Finding finding =
         run.OfTime(kind == WaitKind::kPageFault ? FindingKind::kPageFaults

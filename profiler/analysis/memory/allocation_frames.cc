@@ -253,6 +253,10 @@ bool IsLibraryFunction(std::string_view function) {
   return IsLibrary(NameReader(function).Read());
 }
 
+bool IsInvokerFunction(std::string_view function) {
+  return IsInvoker(NameReader(function).Read());
+}
+
 AllocationFrames::AllocationFrames(const model::Trace& trace)
     : trace_(trace), kinds_(trace.stacks().frame_count()) {}
 

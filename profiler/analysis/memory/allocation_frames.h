@@ -41,6 +41,10 @@ bool IsAllocationFunction(std::string_view function);
 // no function of the program.
 bool IsLibraryFunction(std::string_view function);
 
+// Whether `function` belongs to the standard library of C++ and calls one of
+// the program, as std::__invoke_impl does.
+bool IsInvokerFunction(std::string_view function);
+
 class AllocationFrames {
  public:
   // `trace` must outlive this object.

@@ -21,7 +21,7 @@
 namespace kymo::analysis {
 
 // Whether the file at `path` is one of the C or C++ runtime: libc, libstdc++
-// and what comes with them.
+// and what comes with them, and "[vdso]", the kernel's part of libc.
 bool IsRuntimeFile(std::string_view path);
 
 bool IsRuntimeMemory(const model::Trace& trace, model::StackId stack);

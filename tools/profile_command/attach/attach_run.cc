@@ -205,7 +205,12 @@ class AttachRun {
     }
     if (!command_.quiet) SayWhatIsRecorded();
     doors_->Close();
-    const char* const end = PollToTheEnd(signals, begin_ns);
+    std::string end = PollToTheEnd(signals, begin_ns);
+    const size_t ended = CountEnded(target_);
+    if (ended > 0 && ended < target_.named.size()) {
+      end = absl::StrCat(ended, " of ", target_.named.size(), " ended",
+                         end.empty() ? "" : "; ", end);
+    }
     facts_ = {.target = target_.text,
               .wall_ns = MonotonicNs() - opened_ns,
               .attach_end = end};

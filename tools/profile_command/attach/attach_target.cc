@@ -154,12 +154,17 @@ absl::Status CheckIdentity(const AttachTarget& target) {
   return absl::OkStatus();
 }
 
+size_t CountEnded(const AttachTarget& target) {
+  const auto running =
+      std::ranges::count_if(target.named, [](const ProcessInfo& process) {
+        const auto now = processes::ReadProcess(process.pid);
+        return now && IsSame(process, *now) && !now->has_ended();
+      });
+  return target.named.size() - static_cast<size_t>(running);
+}
+
 bool HasEnded(const AttachTarget& target) {
-  if (target.running.all) return false;
-  return std::ranges::none_of(target.named, [](const ProcessInfo& process) {
-    const auto now = processes::ReadProcess(process.pid);
-    return now && IsSame(process, *now) && !now->has_ended();
-  });
+  return !target.running.all && CountEnded(target) == target.named.size();
 }
 
 }  // namespace kymo::tools

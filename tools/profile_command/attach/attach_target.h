@@ -9,6 +9,7 @@
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_ATTACH_ATTACH_TARGET_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_ATTACH_ATTACH_TARGET_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,9 @@ absl::StatusOr<AttachTarget> FindAttachTarget(const AttachRequest& request);
 // kNotFound if another process has got the number of one of them since.
 absl::Status CheckIdentity(const AttachTarget& target);
 
-// Whether all of them have ended.
+// How many of the named ones have ended.
+size_t CountEnded(const AttachTarget& target);
+// Whether all of them have.
 bool HasEnded(const AttachTarget& target);
 
 }  // namespace kymo::tools

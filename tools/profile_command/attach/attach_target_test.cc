@@ -63,8 +63,10 @@ TEST(AttachTargetTest, FindsProcessesByNumberAndByName) {
   EXPECT_EQ(target->named.size(), 2U);
   EXPECT_THAT(target->text, HasSubstr(" and 1 other"));
   EXPECT_FALSE(HasEnded(*target));
+  EXPECT_EQ(CountEnded(*target), 0u);
   first.End();
   EXPECT_FALSE(HasEnded(*target));
+  EXPECT_EQ(CountEnded(*target), 1u);
   second.End();
   EXPECT_TRUE(HasEnded(*target));
 }
