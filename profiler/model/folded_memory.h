@@ -90,8 +90,9 @@ struct FoldedHeap {
   TrackIndex track = 0;  // of the first record
   TimeNs first_ns = 0;   // its time
   BlockSum allocated;
-  BlockSum freed;     // by frees that were recorded
-  BlockSum replaced;  // by later blocks at their addresses: nobody saw the free
+  BlockSum freed;  // by frees that were recorded
+  // Whose free nobody saw: by later blocks at their addresses, or by an exec.
+  BlockSum replaced;
   int64_t peak_bytes = 0;
   TimeNs peak_ns = 0;               // when the heap was that large first
   FoldedHistogram sizes = {};       // allocated blocks, by bytes

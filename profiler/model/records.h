@@ -180,7 +180,8 @@ struct MemoryRecord {
   StackId stack = kEmptyStack;
   // Index of the matching record of the trace: the free of this allocation, or
   // the allocation of this free. If the address was allocated again without a
-  // free, it is that next allocation. kNoMemory: not freed, or not known.
+  // free, it is that next allocation. If an exec ended the block, it is the
+  // first allocation of the next program. kNoMemory: not freed, or not known.
   MemoryIndex partner = kNoMemory;
 };
 static_assert(sizeof(MemoryRecord) == 56);

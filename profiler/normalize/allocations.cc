@@ -78,6 +78,7 @@ class Pairing {
 
   void Run() {
     PairBlocks();
+    EndPrograms();
     AddTotals();
     DropUnknown();
   }
@@ -97,8 +98,12 @@ class Pairing {
     return first + static_cast<uint64_t>(next - later.begin());
   }
 
+  static constexpr int kProgramShift = 24;
+  static uint64_t ProgramOfGroup(uint64_t group) {
+    return group >> kProgramShift;
+  }
   uint64_t GroupOf(const MemoryRecord& record) const {
-    return ProgramOf(record) << 24 |
+    return ProgramOf(record) << kProgramShift |
            uint64_t{static_cast<uint8_t>(record.source)} << 16 |
            uint64_t{static_cast<uint8_t>(record.device_type)} << 8 |
            uint64_t{static_cast<uint8_t>(record.device_index)};
@@ -133,6 +138,41 @@ class Pairing {
     });
     for (const std::vector<MemoryIndex>& of_range : replaced) {
       replaced_.insert(replaced_.end(), of_range.begin(), of_range.end());
+    }
+  }
+
+  // Blocks of a program that another one replaced end with the first block of
+  // their kind that the next program allocates.
+  void EndPrograms() {
+    const auto is_watched_block = [](const MemoryRecord& record) {
+      return IsWatched(record) && record.address != 0 &&
+             record.event == MemoryEvent::kAllocation && !IsFree(record);
+    };
+    std::map<uint64_t, Moment> first_of;  // by group
+    for (MemoryIndex i = 0; i < memory_.size(); ++i) {
+      const MemoryRecord& record = memory_[i];
+      if (programs_[record.track].later_starts.empty() ||
+          !is_watched_block(record)) {
+        continue;
+      }
+      const Moment moment = {record.time_ns, i};
+      const auto [entry, is_new] =
+          first_of.try_emplace(GroupOf(record), moment);
+      if (!is_new) entry->second = std::min(entry->second, moment);
+    }
+    for (MemoryRecord& record : memory_) {
+      const Programs& programs = programs_[record.track];
+      if (programs.later_starts.empty() || record.partner != kNoMemory ||
+          !is_watched_block(record)) {
+        continue;
+      }
+      const uint64_t last = programs.first + programs.later_starts.size();
+      uint64_t group = GroupOf(record);
+      while (record.partner == kNoMemory && ProgramOfGroup(group) < last) {
+        group += uint64_t{1} << kProgramShift;
+        const auto first = first_of.find(group);
+        if (first != first_of.end()) record.partner = first->second.index;
+      }
     }
   }
 

@@ -12,6 +12,8 @@
 //   counted (kFreesOfUnknownBlocks), since nothing else is known of the block.
 // - If an address is allocated again without a free, nobody saw the free
 //   (kFreesNotSeen): the block ends when the next one begins.
+// - An exec ends all blocks of the heap and all mappings: the first one of the
+//   next program does. Nobody expects frees of them.
 // - total_allocated of the heap and of mappings is their running sum in the
 //   process, estimated where allocations are sampled. Reports keep their own
 //   totals.

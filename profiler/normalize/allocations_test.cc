@@ -63,6 +63,14 @@ std::vector<int64_t> TotalsOf(const TraceData& data) {
   return totals;
 }
 
+std::vector<model::MemoryIndex> PartnersOf(const TraceData& data) {
+  std::vector<model::MemoryIndex> partners;
+  for (const MemoryRecord& record : data.memory) {
+    partners.push_back(record.partner);
+  }
+  return partners;
+}
+
 // One address may be in use on two devices at a time.
 TEST(AllocationsTest, ReportsPairOnTheirDevice) {
   const auto report = [](TimeNs time_ns, int64_t bytes, int8_t device) {
@@ -124,10 +132,17 @@ TEST(AllocationsTest, ProcessesAndExecsHaveHeapsOfTheirOwn) {
   const TraceData forked =
       Paired({Allocate(0, 10, 0x100, 64), Free(2, 11, 0x100)});
   EXPECT_EQ(forked.ledger.Get(Loss::kFreesOfUnknownBlocks), 1u);
-  const TraceData executed = Paired(
-      {Allocate(0, 10, 0x100, 64), Allocate(0, 30, 0x100, 8)}, {{1, {20}}});
+  const TraceData executed =
+      Paired({Allocate(0, 10, 0x100, 64), Allocate(0, 11, 0x200, 16),
+              Allocate(0, 12, 0x300, 2), Free(0, 13, 0x300), Free(0, 29, 0x200),
+              Allocate(0, 30, 0x100, 8), Allocate(0, 31, 0x200, 1),
+              Allocate(0, 50, 0x400, 4)},
+             {{1, {20, 40}}});
   EXPECT_EQ(executed.ledger.Get(Loss::kFreesNotSeen), 0u);
-  EXPECT_THAT(TotalsOf(executed), ElementsAre(64, 8));
+  EXPECT_EQ(executed.ledger.Get(Loss::kFreesOfUnknownBlocks), 1u);
+  EXPECT_THAT(TotalsOf(executed), ElementsAre(64, 80, 82, 80, 8, 9, 4));
+  // The first allocation of the next program ends all blocks.
+  EXPECT_THAT(PartnersOf(executed), ElementsAre(4, 4, 3, 2, 6, 6, kNoMemory));
 }
 
 TEST(AllocationsTest, ReportsKeepTheirBytesAndTotals) {

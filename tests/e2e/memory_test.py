@@ -308,6 +308,13 @@ class MemoryTest(unittest.TestCase):
         result = self.profile("bash", "-c", "exec bash -c :", under=under)
         self.assertEqual(result.status, 0, result.stderr)
         self.assertEqual(result.loss("frees_not_seen"), 0)
+        # Nothing of the first program is alive, at the peak of the second one
+        # or at the end.
+        heap = result.heap()
+        self.assertLessEqual(heap["totals"]["alive_bytes"], heap["peak"]["bytes"])
+        at_peak = [stack["bytes"] for stack in heap["peak"]["by_stack"]]
+        self.assertGreaterEqual(min(at_peak), 0)
+        self.assertEqual(sum(at_peak), heap["peak"]["bytes"])
 
     def test_a_malloc_of_ones_own_is_said_and_counted(self):
         result = self.profile(OWN_MALLOC, flags=("--strict",))

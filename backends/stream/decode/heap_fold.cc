@@ -87,26 +87,36 @@ void LiveBlocks::Grow() {
 
 void HeapFold::Add(const HeapThread& thread, const HeapRecord& record) {
   Heap& heap = HeapOf(thread.pid);
-  if (heap.program != thread.program) {
-    BeginProgram(heap, thread);
-  }
+  const bool is_of_next_program = heap.program != thread.program;
   if (record.is_free) {
-    Free(heap, thread.track, record);
-  } else {
-    Allocate(heap, thread.track, record);
+    if (is_of_next_program) {
+      ++frees_of_unknown_;
+    } else {
+      Free(heap, thread.track, record);
+    }
+    return;
   }
+  if (is_of_next_program) EndProgram(heap, thread, record.time_ns);
+  Allocate(heap, thread.track, record);
 }
 
-void HeapFold::BeginProgram(Heap& heap, const HeapThread& thread) {
+void HeapFold::EndProgram(Heap& heap, const HeapThread& thread,
+                          TimeNs time_ns) {
+  heap.live.ForEach([&](const LiveBlocks::Block& block) {
+    heap.folded.replaced += {1, block.bytes};
+    EndBlock(heap, block);
+  });
   if (with_changes_) {
-    heap.live.ForEach([&](const LiveBlocks::Block& block) {
-      heap.of_ranges.left.push_back(block);
-    });
-    heap.of_ranges.left_bytes += heap.live_bytes;
+    for (int64_t left = heap.live_bytes; left != 0;) {
+      const int64_t bytes = std::min(left, kMostChangeBytes);
+      AddChange(heap, thread.track,
+                {time_ns, -bytes, FoldedChangeKind::kUnseen});
+      left -= bytes;
+    }
   }
+  AddToCurves(heap, time_ns, -heap.live_bytes);
   heap.program = thread.program;
   heap.live.Clear();
-  heap.live_bytes = 0;
   std::fill(heap.last_block.begin(), heap.last_block.end(), 0);
 }
 
@@ -116,11 +126,6 @@ void HeapFold::AddChange(Heap& heap, model::TrackIndex track,
   if (all.last == nullptr || all.last_track != track) {
     all.last = &all.threads[track];
     all.last_track = track;
-  }
-  while (all.left_bytes != 0) {
-    const int64_t bytes = std::min(all.left_bytes, kMostChangeBytes);
-    all.last->Add({change.time_ns, -bytes, FoldedChangeKind::kUnseen});
-    all.left_bytes -= bytes;
   }
   all.last->Add(change);
 }
@@ -194,6 +199,7 @@ void HeapFold::Allocate(Heap& heap, model::TrackIndex track,
                      .peaks = static_cast<uint32_t>(heap.peaks)},
                     &old)) {
     heap.folded.replaced += {1, old.bytes};
+    ++frees_not_seen_;
     EndBlock(heap, old);
     change -= old.bytes;
     if (with_changes_) {
@@ -260,7 +266,6 @@ void HeapFold::FinishPeak(Heap& heap) {
         {heap.sums[block.sum].stack.track, block.time_ns, block.bytes});
   };
   std::for_each(heap.of_ranges.ended.begin(), heap.of_ranges.ended.end(), add);
-  std::for_each(heap.of_ranges.left.begin(), heap.of_ranges.left.end(), add);
   heap.live.ForEach(add);
   std::sort(blocks.begin(), blocks.end());
 }
@@ -294,16 +299,15 @@ std::shared_ptr<FoldedMemory> HeapFold::Take(model::LossLedger& ledger) && {
   if (moments_ != 0) curve_.Add(moment_ns_, live_bytes_);
   memory->live = curve_.Points();
   memory->live_moments = moments_;
-  int64_t not_seen = 0;
   for (auto& [pid, heap] : heaps_) {
     if (heap.folded.allocated.count == 0) continue;
     Finish(heap);
-    not_seen += heap.folded.replaced.count;
     memory->heaps.push_back(std::move(heap.folded));
   }
   ledger.Add(model::Loss::kFreesOfUnknownBlocks,
              static_cast<uint64_t>(frees_of_unknown_));
-  ledger.Add(model::Loss::kFreesNotSeen, static_cast<uint64_t>(not_seen));
+  ledger.Add(model::Loss::kFreesNotSeen,
+             static_cast<uint64_t>(frees_not_seen_));
   return memory;
 }
 

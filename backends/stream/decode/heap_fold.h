@@ -14,8 +14,8 @@
 //   allocated before is counted (kFreesOfUnknownBlocks) and left out.
 // - An allocation ends the block at its address if nobody saw that block's free
 //   (kFreesNotSeen).
-// - When another program replaces the process's program (an exec), the blocks
-//   of the old program stay alive, and the new heap is empty.
+// - When another program replaces the process's program (an exec), its first
+//   allocation ends all blocks of the old program, and the new heap is empty.
 //
 // The peak: each sum remembers what it was at the latest peak when it changes
 // for the first time after it. So a new peak costs nothing, however often the
@@ -127,11 +127,8 @@ class HeapFold {
   // What ranges need. Empty without kChanges.
   struct OfRanges {
     std::map<model::TrackIndex, model::FoldedChanges> threads;
-    // The blocks of the latest peak that have ended since, and those that
-    // earlier programs of the process left.
+    // The blocks of the latest peak that have ended since.
     std::vector<LiveBlocks::Block> ended;
-    std::vector<LiveBlocks::Block> left;
-    int64_t left_bytes = 0;  // of them, those that no change has told yet
     // The thread of the last change.
     model::FoldedChanges* last = nullptr;
     model::TrackIndex last_track = 0;
@@ -165,7 +162,7 @@ class HeapFold {
   static void ChangeAlive(Heap& heap, Sum& sum, const model::BlockSum& change);
   void Allocate(Heap& heap, model::TrackIndex track, const HeapRecord& record);
   void Free(Heap& heap, model::TrackIndex track, const HeapRecord& record);
-  void BeginProgram(Heap& heap, const HeapThread& thread);
+  void EndProgram(Heap& heap, const HeapThread& thread, TimeNs time_ns);
   void AddChange(Heap& heap, model::TrackIndex track,
                  const model::FoldedChange& change);
   void EndBlock(Heap& heap, const LiveBlocks::Block& block);
@@ -180,6 +177,7 @@ class HeapFold {
   int64_t last_pid_ = 0;
   std::vector<Recent> recent_ = std::vector<Recent>(size_t{1} << kRecentBits);
   int64_t frees_of_unknown_ = 0;
+  int64_t frees_not_seen_ = 0;
   // All heaps together.
   HeapCurve curve_;
   int64_t live_bytes_ = 0;

@@ -137,16 +137,19 @@ TEST_F(HeapStreamsTest, ProcessesHaveHeapsOfTheirOwn) {
 
 TEST_F(HeapStreamsTest, AnotherProgramBeginsWithItsFirstNanosecond) {
   TestChunk chunk(0, 1);
-  Allocate(chunk, 10, 16, 1);
+  Allocate(chunk, 10, 32, 1);
   Allocate(chunk, 20, 16, 2);
   shard_.processes = {{.pid = 7, .start_ns = 5}, {.pid = 7, .start_ns = 20}};
   Decode({&chunk});
-  EXPECT_EQ(heap().replaced, (BlockSum{0, 0}));
+  EXPECT_EQ(heap().replaced, (BlockSum{1, 1}));
   ASSERT_EQ(heap().stacks.size(), 1u);
-  EXPECT_EQ(heap().stacks[0].alive, (BlockSum{2, 3}));
+  EXPECT_EQ(heap().stacks[0].alive, (BlockSum{1, 2}));
+  EXPECT_EQ(heap().peak_bytes, 2);
+  EXPECT_EQ(shard_.ledger.Get(model::Loss::kFreesNotSeen), 0u);
   shard_.processes[1].start_ns = 21;
   Decode({&chunk});
-  EXPECT_EQ(heap().replaced, (BlockSum{1, 1}));
+  EXPECT_EQ(heap().replaced, (BlockSum{0, 0}));
+  EXPECT_EQ(heap().stacks[0].alive, (BlockSum{2, 3}));
 }
 
 TEST_F(HeapStreamsTest, TheFirstProgramOfAProcessReplacesNone) {

@@ -5,9 +5,9 @@
 //   pools.all()[pools.IndexOf(trace.memory()[i])].source
 //
 // Sources are never added to one another, since the same bytes may be in a
-// program's report, in the heap and in a mapping. An exec keeps the pid and
-// begins a new heap: processes are told apart as in
-// profiler/normalize/allocations.h.
+// program's report, in the heap and in a mapping. A process keeps its pools
+// when it becomes another program by an exec, which ends all blocks in them
+// (profiler/normalize/allocations.h).
 //
 // Threads: immutable once made. Cost: one parallel pass over the records.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_POOLS_H_
