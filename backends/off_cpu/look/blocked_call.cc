@@ -59,10 +59,7 @@ constexpr Call kCalls[] = {
     {CALL(splice), WaitKind::kRead, ON_DESCRIPTOR},
     {CALL(tee), WaitKind::kRead, ON_DESCRIPTOR},
     {CALL(vmsplice), WaitKind::kWrite, ON_DESCRIPTOR},
-    {CALL(open), WaitKind::kRead},
     {CALL(openat), WaitKind::kRead},
-    {CALL(stat), WaitKind::kRead},
-    {CALL(lstat), WaitKind::kRead},
     {CALL(newfstatat), WaitKind::kRead},
     {CALL(statx), WaitKind::kRead},
     {CALL(execve), WaitKind::kRead},
@@ -80,11 +77,8 @@ constexpr Call kCalls[] = {
     {CALL(fallocate), WaitKind::kWrite, ON_DESCRIPTOR},
     {CALL(sync), WaitKind::kWrite},
     {CALL(msync), WaitKind::kWrite},
-    {CALL(rename), WaitKind::kWrite},
     {CALL(renameat2), WaitKind::kWrite},
-    {CALL(unlink), WaitKind::kWrite},
     {CALL(unlinkat), WaitKind::kWrite},
-    {CALL(mkdir), WaitKind::kWrite},
     {CALL(mkdirat), WaitKind::kWrite},
     {CALL(recvfrom), WaitKind::kNetwork, ON_DESCRIPTOR},
     {CALL(recvmsg), WaitKind::kNetwork, ON_DESCRIPTOR},
@@ -101,14 +95,10 @@ constexpr Call kCalls[] = {
     {CALL(msgrcv), WaitKind::kNetwork},
     {CALL(msgsnd), WaitKind::kNetwork},
     // Any of several signals.
-    {CALL(pause), WaitKind::kPoll},
     {CALL(rt_sigsuspend), WaitKind::kPoll},
     {CALL(rt_sigtimedwait), WaitKind::kPoll},
-    {CALL(poll), WaitKind::kPoll},
     {CALL(ppoll), WaitKind::kPoll},
-    {CALL(select), WaitKind::kPoll},
     {CALL(pselect6), WaitKind::kPoll},
-    {CALL(epoll_wait), WaitKind::kPoll, ON_DESCRIPTOR},
     {CALL(epoll_pwait), WaitKind::kPoll, ON_DESCRIPTOR},
     {CALL(epoll_pwait2), WaitKind::kPoll, ON_DESCRIPTOR},
     {CALL(io_uring_enter), WaitKind::kPoll, ON_DESCRIPTOR},
@@ -116,9 +106,22 @@ constexpr Call kCalls[] = {
     {CALL(wait4), WaitKind::kChild},
     {CALL(waitid), WaitKind::kChild},
     // vfork and posix_spawn wait for the child's exec.
-    {CALL(vfork), WaitKind::kChild},
     {CALL(clone), WaitKind::kChild},
     {CALL(clone3), WaitKind::kChild},
+// AArch64 has the newer forms of these only.
+#ifdef SYS_open
+    {CALL(open), WaitKind::kRead},
+    {CALL(stat), WaitKind::kRead},
+    {CALL(lstat), WaitKind::kRead},
+    {CALL(rename), WaitKind::kWrite},
+    {CALL(unlink), WaitKind::kWrite},
+    {CALL(mkdir), WaitKind::kWrite},
+    {CALL(pause), WaitKind::kPoll},
+    {CALL(poll), WaitKind::kPoll},
+    {CALL(select), WaitKind::kPoll},
+    {CALL(epoll_wait), WaitKind::kPoll, ON_DESCRIPTOR},
+    {CALL(vfork), WaitKind::kChild},
+#endif
 };
 
 #undef CALL
@@ -179,11 +182,15 @@ void LookAtArguments(const BlockedCall& call, CallWait& wait) {
         wait.kind = WaitKind::kLock;
       }
       return;
+#ifdef SYS_poll
     case SYS_poll:
+#endif
     case SYS_ppoll:
       poll(arguments[1]);
       return;
+#ifdef SYS_select
     case SYS_select:
+#endif
     case SYS_pselect6:
       poll(arguments[0]);
       return;

@@ -67,11 +67,15 @@ std::optional<Polled> ReadPolled(const BlockedCall& call,
                                  const ReadMemory& memory) {
   std::optional<Polled> polled;
   switch (call.number) {
+#ifdef SYS_poll
     case SYS_poll:
+#endif
     case SYS_ppoll:
       polled = ReadFiles(call.arguments[0], call.arguments[1], memory);
       break;
+#ifdef SYS_select
     case SYS_select:
+#endif
     case SYS_pselect6:
       polled = ReadSets(call, memory);
       break;

@@ -8,6 +8,12 @@
 #include <cstring>
 #include <vector>
 
+// AArch64 has the newer forms only.
+#ifndef SYS_poll
+#define SYS_poll SYS_ppoll
+#define SYS_select SYS_pselect6
+#endif
+
 namespace kymo::off_cpu {
 namespace {
 
