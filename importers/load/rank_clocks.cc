@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <limits>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "importers/load/message_clocks.h"
+#include "importers/load/rank_metadata.h"
 
 namespace kymo {
 namespace {
@@ -123,6 +125,16 @@ class UncertaintyShard {
   void AddClock(TimeNs time, DurationNs bound) {
     AddArgs({{"mono_ns", time}, {"offset_ns", 0}, {"bound_ns", bound}});
     AddEvent("MPI clock", time, time, model::ActivityType::kCpuInstantEvent,
+             model::kEventInstant);
+  }
+  void AddRank(const RankClock& clock, TimeNs time) {
+    AddArgs({{"rank", clock.rank}, {"size", clock.told_size}});
+    if (!clock.host.empty()) {
+      shard_.args.push_back(model::Arg::String(
+          shard_.strings.Intern("host"), shard_.strings.Intern(clock.host)));
+      ++shard_.details.back().args_end;
+    }
+    AddEvent("job rank", time, time, model::ActivityType::kCpuInstantEvent,
              model::kEventInstant);
   }
   void AddRange(std::string_view name, TimeNs begin, TimeNs end) {
@@ -300,7 +312,13 @@ std::vector<model::TraceShard> AlignByMessages(std::span<const RankFile> files,
   for (size_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i].is_known) continue;
     const RankFile& file = files[file_of[i]];
-    UncertaintyShard uncertain(*clocks[file_of[i]]);
+    const RankClock& clock = *clocks[file_of[i]];
+    UncertaintyShard uncertain(clock);
+    if (clock.told_size > 0) {
+      const auto [begin, end] = TimesOf(file);
+      uncertain.AddRank(clock, begin);
+      uncertain.AddRank(clock, end);
+    }
     if (found[i] && is_any_found) {
       const auto& [ahead, bound] = *found[i];
       Move(file, {.from_ns = 0, .to_ns = ahead});
@@ -321,6 +339,29 @@ std::vector<model::TraceShard> AlignByMessages(std::span<const RankFile> files,
   return drawn;
 }
 
+// The files of which only their metadata says of which rank they are.
+void AddToldRanks(std::span<const RankFile> files, Clocks& clocks) {
+  Clocks told(files.size());
+  std::set<int64_t> ranks;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (clocks[i]) continue;
+    const std::optional<RankMetadata> of = FindRankMetadata(files[i].shards);
+    if (!of) continue;
+    told[i] = RankClock{.rank = of->rank,
+                        .host = of->host,
+                        .track = of->track,
+                        .told_size = of->size};
+    ranks.insert(of->rank);
+  }
+  // Several files of one rank are no job, but perhaps runs that are compared.
+  const auto count = std::ranges::count_if(
+      told, [](const auto& clock) { return clock.has_value(); });
+  if (ranks.size() < 2 || static_cast<size_t>(count) != ranks.size()) return;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (told[i]) clocks[i] = std::move(told[i]);
+  }
+}
+
 }  // namespace
 
 std::vector<model::TraceShard> AlignRanks(std::span<const RankFile> files) {
@@ -329,6 +370,7 @@ std::vector<model::TraceShard> AlignRanks(std::span<const RankFile> files) {
   for (const RankFile& file : files) {
     clocks.push_back(FindRankClock(file.shards));
   }
+  AddToldRanks(files, clocks);
   for (const std::optional<RankClock>& clock : clocks) {
     if (!clock || clock->points.empty()) continue;
     if (reference == nullptr || clock->rank < reference->rank) {

@@ -7,6 +7,9 @@
 // the two, a clock drifts along a line. The times of each file become those of
 // the lowest rank among the files.
 //
+// A file of which only its metadata says so (rank_metadata.h) is of a rank,
+// too, if there is another one; then it gets the instant `job rank`.
+//
 // A file without such a measurement is put on that clock by the messages of its
 // rank (message_clocks.h). If these do not tell, the file stays as it is, since
 // the clocks of machines differ by milliseconds or more. Both is a finding, and
@@ -43,6 +46,7 @@ struct RankClock {
   std::string host;
   model::Track track;  // of the thread that said so, without its name
   std::vector<ClockPoint> points;  // by time
+  int64_t told_size = 0;           // of the job, if only metadata says so
 };
 
 // Nothing: the shards are of no rank, or of several.

@@ -57,6 +57,16 @@ class RankShard {
         {.args_begin = begin,
          .args_end = static_cast<uint32_t>(shard_.args.size())});
   }
+  // Its metadata alone says of which rank it is.
+  static RankShard Told(std::string_view info) {
+    RankShard shard(0);
+    shard.shard_.events = {};
+    shard.shard_.metadata.push_back(
+        {shard.shard_.strings.Intern("distributedInfo"),
+         shard.shard_.strings.Intern(info)});
+    shard.SetWindow(100, 200);
+    return shard;
+  }
   void SetHost(std::string_view host) {
     shard_.args.push_back(model::Arg::String(shard_.strings.Intern("host"),
                                              shard_.strings.Intern(host)));
@@ -296,6 +306,34 @@ TEST(RankClocksTest, FilesOfNoRankStay) {
   AlignRanks(files);
   EXPECT_EQ(start, 5);
   EXPECT_THAT(findings, IsEmpty());
+}
+
+// The traces of PyTorch.
+TEST(RankClocksTest, MetadataTellsRanks) {
+  RankShard zero = RankShard::Told(R"({"rank": 0, "world_size": 2})");
+  RankShard one = RankShard::Told(R"({"rank": 1, "world_size": 2})");
+  const RankFile files[] = {zero.File(), one.File()};
+  const std::vector<model::TraceShard> drawn = AlignRanks(files);
+  ASSERT_THAT(drawn, SizeIs(2));
+  EXPECT_EQ(FindRankClock({&drawn[1], 1})->rank, 1);
+  const model::TrackEvents& events = drawn[1].events.front();
+  EXPECT_THAT(events.start_ns, ElementsAre(100, 200, 100));
+  EXPECT_EQ(drawn[1].strings.Get(events.name[2]), "clock not measured");
+  ASSERT_THAT(one.findings(), SizeIs(1));
+  EXPECT_EQ(one.findings()[0].rule, "rank_clock_unknown");
+}
+
+TEST(RankClocksTest, SeveralFilesOfOneRankAreNoJob) {
+  const std::string_view info = R"({"rank": 1, "world_size": 2})";
+  RankShard one = RankShard::Told(info);
+  RankShard again = RankShard::Told(info);
+  RankShard zero = RankShard::Told(R"({"rank": 0, "world_size": 2})");
+  const RankFile files[] = {one.File(), again.File(), zero.File()};
+  EXPECT_THAT(AlignRanks(files), IsEmpty());
+  // A job of one rank has nobody to wait for.
+  RankShard alone = RankShard::Told(R"({"rank": 0, "world_size": 1})");
+  const RankFile others[] = {alone.File(), one.File()};
+  EXPECT_THAT(AlignRanks(others), IsEmpty());
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "profiler/analysis/wake_path.h"
 #include "profiler/report/device_tables.h"
 #include "profiler/report/finding_table.h"
+#include "profiler/report/ranks/rank_path_tables.h"
 #include "profiler/report/ranks/rank_tables.h"
 #include "profiler/report/thread_tables.h"
 #include "profiler/report/wait_tables.h"
@@ -31,12 +32,14 @@ constexpr Analysis kAnalyses[] = {
      CollectiveTable},
     {"critical_path", "what the run waited for in the end, by cause and name",
      [](const Trace& trace) {
+       if (HasRankPath(trace)) return RankPathTable(trace);
        if (analysis::HasWakePath(trace)) return WakePathTable(trace);
        return CriticalPathTable(
            trace, analysis::FindCriticalPath(trace, Launches(trace), {}));
      }},
     {"critical_path_steps", "the same, step by step in time",
      [](const Trace& trace) {
+       if (HasRankPath(trace)) return RankPathStepTable(trace);
        if (analysis::HasWakePath(trace)) return WakePathStepTable(trace);
        return CriticalPathStepTable(
            trace, analysis::FindCriticalPath(trace, Launches(trace), {}));

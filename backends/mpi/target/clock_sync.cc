@@ -13,7 +13,13 @@
 namespace kymo::mpi {
 namespace {
 
-constexpr int kRoundTrips = 40;
+// So many round trips at least; then more while the shortest one is long,
+// because a rank had to wait for a core.
+constexpr int kFewRoundTrips = 40;
+constexpr int kMostRoundTrips = 2'000;
+constexpr int64_t kShortNs = 20'000;
+constexpr int64_t kMeasureNs = 50'000'000;
+constexpr int64_t kEnough = -1;  // in place of a time
 // Ranks come to MPI_Finalize one after another, as their work ends.
 constexpr int64_t kLateNs = 60'000'000'000;
 
@@ -28,12 +34,15 @@ struct Offset {
 };
 static_assert(sizeof(Offset) <= Exchange::kMostBytes);
 
-// The rank whose clock is known answers, and then says how far it is itself.
+// The rank whose clock is known answers until the other one has enough, and
+// then says how far it is itself.
 bool Answer(int peer, const Offset& own) noexcept {
-  for (int i = 0; i < kRoundTrips; ++i) {
+  int64_t limit = kLateNs;
+  for (;;) {
     int64_t now;
-    const int64_t limit = i == 0 ? kLateNs : Exchange::kLimitNs;
     if (!exchange.Receive(peer, &now, sizeof(now), limit)) return false;
+    if (now == kEnough) break;
+    limit = Exchange::kLimitNs;
     now = MonotonicNs();
     if (!exchange.Send(peer, &now, sizeof(now))) return false;
   }
@@ -43,8 +52,15 @@ bool Answer(int peer, const Offset& own) noexcept {
 bool Ask(int peer, Offset& own) noexcept {
   int64_t shortest = INT64_MAX;
   int64_t offset = 0;
-  for (int i = 0; i < kRoundTrips; ++i) {
+  int64_t first = 0;
+  for (int i = 0; i < kMostRoundTrips; ++i) {
     const int64_t begin = MonotonicNs();
+    // The first round trip is over when the other rank has come.
+    if (i == 1) first = begin;
+    if (i >= kFewRoundTrips &&
+        (shortest <= kShortNs || begin - first > kMeasureNs)) {
+      break;
+    }
     int64_t theirs;
     const int64_t limit = i == 0 ? kLateNs : Exchange::kLimitNs;
     if (!exchange.Send(peer, &begin, sizeof(begin)) ||
@@ -57,6 +73,7 @@ bool Ask(int peer, Offset& own) noexcept {
     offset = theirs - (begin + round_trip / 2);
   }
   Offset parent;
+  if (!exchange.Send(peer, &kEnough, sizeof(kEnough))) return false;
   if (!exchange.Receive(peer, &parent, sizeof(parent))) return false;
   own = {.offset_ns = parent.offset_ns + offset,
          .bound_ns = parent.bound_ns + shortest / 2 + 1};

@@ -64,10 +64,9 @@ void ChangePhase(int level) noexcept {
 KYMO_EXPORT Word MPI_Init(Word argc, Word argv) {
   KYMO_REAL(Init, 2)
   const bool is_outer = !IsInCall();
-  const Word result = [&] {
-    const PlainCall call("MPI_Init");
-    return real(argc, argv);
-  }();
+  // Other ranks are waited for in AfterInit, too.
+  const PlainCall call("MPI_Init");
+  const Word result = real(argc, argv);
   if (is_outer) AfterInit(result);
   return result;
 }
@@ -76,18 +75,18 @@ KYMO_EXPORT Word MPI_Init_thread(Word argc, Word argv, Word required,
                                  Word provided) {
   KYMO_REAL(Init_thread, 4)
   const bool is_outer = !IsInCall();
-  const Word result = [&] {
-    const PlainCall call("MPI_Init_thread");
-    return real(argc, argv, required, provided);
-  }();
+  const PlainCall call("MPI_Init_thread");
+  const Word result = real(argc, argv, required, provided);
   if (is_outer) AfterInit(result);
   return result;
 }
 
 KYMO_EXPORT int MPI_Finalize() {
   KYMO_REAL(Finalize, 0)
-  if (!IsInCall()) BeforeFinalize();
+  const bool is_outer = !IsInCall();
+  // Other ranks are waited for in BeforeFinalize, too.
   const PlainCall call("MPI_Finalize");
+  if (is_outer) BeforeFinalize();
   return static_cast<int>(real());
 }
 

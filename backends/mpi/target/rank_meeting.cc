@@ -18,6 +18,9 @@ constexpr int kLooksPerSecond = 100;
 constexpr int kTokenWait = 1 * kLooksPerSecond;
 constexpr int kRanksWait = 5 * kLooksPerSecond;
 constexpr int kAnswerWait = 15 * kLooksPerSecond;
+// Another number for other messages of clock_sync.h: ranks of such versions of
+// Kymo do not meet.
+constexpr char kEntered[] = "in2-";
 constexpr char kAll[] = "all";
 constexpr char kSome[] = "some";
 
@@ -36,11 +39,11 @@ class Folder {
 
   bool Has(int rank) const noexcept {
     char path[4096];
-    return Named("in-", rank, path) && access(path, F_OK) == 0;
+    return Named(kEntered, rank, path) && access(path, F_OK) == 0;
   }
   void Enter(int rank) const noexcept {
     char path[4096];
-    if (Named("in-", rank, path)) Write(path, "");
+    if (Named(kEntered, rank, path)) Write(path, "");
   }
 
   // The answer is what `answer` links to. Whoever makes it first decides.
@@ -88,7 +91,7 @@ class Folder {
     const int size = snprintf(path, sizeof(path), "%s/%s", path_, name);
     return size > 0 && size < int{sizeof(path)};
   }
-  // "in-3.TOKEN"; without the number if it is -1.
+  // "in2-3.TOKEN"; without the number if it is -1.
   bool Named(const char* what, int number, char (&path)[4096]) const noexcept {
     char name[64];
     if (number < 0) {

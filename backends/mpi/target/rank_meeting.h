@@ -7,7 +7,7 @@
 //
 //   token          made by the command of rank 0: tells this run of the job
 //                  from an earlier one that used the folder
-//   in-N.TOKEN     rank N is in MPI_Init with this library. Nothing else
+//   in2-N.TOKEN    rank N is in MPI_Init with this library. Nothing else
 //                  proves it: a program may not have loaded what its command
 //                  preloads.
 //   answer.TOKEN   `all` or `some`: rank 0 has looked whether all are there

@@ -20,7 +20,9 @@ constexpr int64_t kLateTimes = 4;
 std::string_view TableOf(const std::string& call) {
   if (call.starts_with("MPI_Wait")) return "mpi_waits";
   const bool is_message =
-      call.find("ecv") != call.npos || call.find("end") != call.npos;
+      call.starts_with("MPI_") &&
+      (call.find("ecv") != call.npos || call.find("end") != call.npos ||
+       call.find("robe") != call.npos);
   return is_message ? "messages" : "collectives";
 }
 

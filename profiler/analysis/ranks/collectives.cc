@@ -1,140 +1,276 @@
 #include "profiler/analysis/ranks/collectives.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
 namespace kymo::analysis {
 namespace {
 
-struct Part {
-  size_t rank = 0;
-  TimeNs begin_ns = 0;
-  TimeNs end_ns = 0;
-};
+using model::EventIndex;
+using model::NameId;
 
-// All calls of one operation.
-struct Operation {
-  model::NameId name = model::kEmptyName;
-  std::vector<Part> parts;
-};
+// Before those of communicators.
+constexpr int64_t kInit = -3;
+constexpr int64_t kFinalize = -2;
 
-// The collective calls of each communicator, in the order of their ranks.
-// Calls that only begin an operation count for the order, too.
-std::map<int64_t, std::vector<Operation>> OperationsOf(
-    const model::Trace& trace, const RankCalls& calls) {
-  std::map<int64_t, std::vector<std::vector<const MpiCall*>>> by_comm;
-  for (const MpiCall& call : calls.calls) {
-    if (call.kind != MpiKind::kCollective || call.is_request) continue;
-    auto& ranks = by_comm[call.comm];
-    ranks.resize(calls.ranks.size());
-    ranks[call.rank].push_back(&call);
+enum class RootRole : uint8_t { kNone, kGives, kTakes };
+
+RootRole RoleOf(std::string_view name) {
+  for (const std::string_view gives :
+       {"MPI_Bcast", "MPI_Ibcast", "MPI_Scatter", "MPI_Iscatter",
+        "MPI_Scatterv", "MPI_Iscatterv"}) {
+    if (name == gives) return RootRole::kGives;
   }
-  std::map<int64_t, std::vector<Operation>> operations;
-  for (auto& [comm, ranks] : by_comm) {
-    std::vector<Operation>& of_comm = operations[comm];
-    for (size_t rank = 0; rank < ranks.size(); ++rank) {
-      auto& own = ranks[rank];
-      // Threads of a rank may take turns.
-      std::stable_sort(
-          own.begin(), own.end(), [&](const MpiCall* a, const MpiCall* b) {
-            return trace.start()[a->event] < trace.start()[b->event];
-          });
-      if (of_comm.size() < own.size()) of_comm.resize(own.size());
-      for (size_t i = 0; i < own.size(); ++i) {
-        const model::EventIndex event = own[i]->event;
-        of_comm[i].name = trace.name()[event];
-        of_comm[i].parts.push_back(
-            {rank, trace.start()[event], trace.end()[event]});
-      }
-    }
+  for (const std::string_view takes :
+       {"MPI_Reduce", "MPI_Ireduce", "MPI_Gather", "MPI_Igather", "MPI_Gatherv",
+        "MPI_Igatherv"}) {
+    if (name == takes) return RootRole::kTakes;
   }
-  return operations;
+  return RootRole::kNone;
 }
 
-class Summer {
+class CollectiveFinder {
  public:
-  Summer(const model::Trace& trace, const RankCalls& calls, int64_t comm)
-      : trace_(trace), calls_(calls), comm_(comm) {}
+  CollectiveFinder(const model::Trace& trace, const RankCalls& calls)
+      : trace_(trace), calls_(calls) {}
 
-  void Add(const Operation& operation, size_t members) {
-    auto [at, is_new] = sums_.try_emplace(operation.name);
-    Sum& sum = at->second;
-    if (is_new) {
-      sum.result.name = std::string(trace_.Name(operation.name));
-      sum.result.comm = comm_;
-      sum.result.ranks = static_cast<int64_t>(members);
-      sum.late.resize(calls_.ranks.size());
+  std::vector<CollectiveOperation> Run() {
+    Gather();
+    std::vector<CollectiveOperation> all;
+    for (auto& [comm, by_rank] : by_comm_) {
+      std::vector<CollectiveOperation> found = Operations(comm, by_rank);
+      std::move(found.begin(), found.end(), std::back_inserter(all));
     }
-    ++sum.result.operations;
-    sum.result.incomplete += operation.parts.size() < members;
-    const Part* last = &operation.parts.front();
-    for (const Part& part : operation.parts) {
-      if (part.begin_ns > last->begin_ns) last = &part;
-    }
-    DurationNs waiting = 0;
-    for (const Part& part : operation.parts) {
-      sum.result.total_ns += part.end_ns - part.begin_ns;
-      // A call without a barrier may end before the last rank enters.
-      waiting += std::min(last->begin_ns, part.end_ns) - part.begin_ns;
-    }
-    sum.result.waiting_ns += waiting;
-    sum.late[last->rank].first += waiting;
-    ++sum.late[last->rank].second;
-  }
-
-  void Finish(std::vector<CollectiveSum>& results) {
-    for (auto& [name, sum] : sums_) {
-      for (const auto& [time, operations] : sum.late) {
-        sum.result.waited_for_ns.push_back(time);
-      }
-      const auto worst = std::max_element(sum.late.begin(), sum.late.end());
-      if (worst->second > 0) {
-        sum.result.late_rank = calls_.ranks[worst - sum.late.begin()].rank;
-        sum.result.late_ns = worst->first;
-        sum.result.late_operations = worst->second;
-      }
-      results.push_back(std::move(sum.result));
-    }
+    return all;
   }
 
  private:
-  struct Sum {
-    CollectiveSum result;
-    // For each rank: how long others waited for it, and how often.
-    std::vector<std::pair<DurationNs, int64_t>> late;
-  };
+  using OfRanks = std::vector<std::vector<const MpiCall*>>;
+
+  std::string_view NameOf(EventIndex event) const {
+    return trace_.Name(trace_.name()[event]);
+  }
+  TimeNs BeginOf(const CollectivePart& part) const {
+    return trace_.start()[part.event];
+  }
+
+  void Gather() {
+    for (const MpiCall& call : calls_.calls) {
+      if (call.kind == MpiKind::kCollective && call.is_request) {
+        requests_[{call.rank, call.comm, trace_.name()[call.event]}].push_back(
+            call.event);
+        continue;
+      }
+      const std::string_view name = NameOf(call.event);
+      int64_t comm = call.comm;
+      if (name == "MPI_Init" || name == "MPI_Init_thread") {
+        comm = kInit;
+      } else if (name == "MPI_Finalize") {
+        comm = kFinalize;
+      } else if (call.kind != MpiKind::kCollective) {
+        continue;
+      }
+      OfRanks& ranks = by_comm_[comm];
+      ranks.resize(calls_.ranks.size());
+      ranks[call.rank].push_back(&call);
+    }
+    for (auto& [key, events] : requests_) {
+      std::ranges::stable_sort(
+          events, {}, [&](EventIndex event) { return trace_.start()[event]; });
+    }
+  }
+
+  // The request that a call began: they are made in the order of the calls.
+  EventIndex TakeRequest(const MpiCall& call) {
+    const auto key =
+        std::tuple(call.rank, call.comm, trace_.name()[call.event]);
+    const auto at = requests_.find(key);
+    size_t& next = next_request_[key];
+    if (at == requests_.end() || next >= at->second.size()) {
+      return model::kNoEvent;
+    }
+    return at->second[next++];
+  }
+
+  std::vector<CollectiveOperation> Operations(int64_t comm, OfRanks& by_rank) {
+    std::map<int64_t, CollectiveOperation> by_place;
+    std::map<int64_t, std::vector<int64_t>> roots;
+    int64_t members = 0;
+    for (size_t rank = 0; rank < by_rank.size(); ++rank) {
+      std::vector<const MpiCall*>& own = by_rank[rank];
+      members += !own.empty();
+      // Threads of a rank may take turns.
+      std::ranges::stable_sort(own, {}, [&](const MpiCall* call) {
+        return trace_.start()[call->event];
+      });
+      int64_t place = 0;
+      for (const MpiCall* const call : own) {
+        if (call->sequence >= 0) place = call->sequence;
+        CollectiveOperation& operation = by_place[place];
+        // Two calls with one number would be a mistake of who wrote it.
+        if (operation.parts.empty() || operation.parts.back().rank != rank) {
+          AddPart(*call, operation);
+          roots[place].push_back(call->root);
+        }
+        ++place;
+      }
+    }
+    std::vector<CollectiveOperation> found;
+    for (auto& [place, operation] : by_place) {
+      operation.comm = std::max<int64_t>(comm, -1);
+      operation.members = members;
+      Finish(roots[place], operation);
+      found.push_back(std::move(operation));
+    }
+    return found;
+  }
+
+  void AddPart(const MpiCall& call, CollectiveOperation& operation) {
+    operation.name = trace_.name()[call.event];
+    operation.on_device = call.on_device;
+    operation.only_begins =
+        call.comm >= 0 && trace_.Name(operation.name).starts_with("MPI_I");
+    operation.parts.push_back({.rank = call.rank, .event = call.event});
+    if (operation.only_begins) {
+      operation.parts.back().request = TakeRequest(call);
+    }
+  }
+
+  void Finish(const std::vector<int64_t>& roots,
+              CollectiveOperation& operation) const {
+    std::vector<CollectivePart>& parts = operation.parts;
+    for (size_t i = 1; i < parts.size(); ++i) {
+      const TimeNs begin = BeginOf(parts[i]);
+      if (begin > BeginOf(parts[operation.last])) operation.last = i;
+      if (begin < BeginOf(parts[operation.first])) operation.first = i;
+    }
+    for (size_t i = 0; i < parts.size(); ++i) {
+      parts[i].awaits = AwaitedBy(i, roots[i], operation);
+      if (parts[i].awaits == i || operation.only_begins) continue;
+      // A call without a barrier may end before the other rank enters.
+      const TimeNs until = std::min(BeginOf(parts[parts[i].awaits]),
+                                    trace_.end()[parts[i].event]);
+      parts[i].waiting_ns = std::max<DurationNs>(0, until - BeginOf(parts[i]));
+    }
+  }
+
+  size_t AwaitedBy(size_t part, int64_t root,
+                   const CollectiveOperation& operation) const {
+    const RootRole role = RoleOf(trace_.Name(operation.name));
+    if (role == RootRole::kNone || root < 0) return operation.last;
+    const auto rank_of = [&](const CollectivePart& p) {
+      return calls_.ranks[p.rank].rank;
+    };
+    if (role == RootRole::kTakes) {
+      return rank_of(operation.parts[part]) == root ? operation.last : part;
+    }
+    const auto at = std::ranges::find(operation.parts, root, rank_of);
+    return at == operation.parts.end() ? part : at - operation.parts.begin();
+  }
 
   const model::Trace& trace_;
   const RankCalls& calls_;
-  const int64_t comm_;
-  std::map<model::NameId, Sum> sums_;
+  std::map<int64_t, OfRanks> by_comm_;
+  // By rank, communicator and name.
+  std::map<std::tuple<size_t, int64_t, NameId>, std::vector<EventIndex>>
+      requests_;
+  std::map<std::tuple<size_t, int64_t, NameId>, size_t> next_request_;
 };
+
+struct SumAndLate {
+  CollectiveSum result;
+  // For each rank: how long others waited for it, and how often it was last.
+  std::vector<std::pair<DurationNs, int64_t>> late;
+};
+
+void AddOperation(const model::Trace& trace,
+                  const CollectiveOperation& operation, SumAndLate& sum) {
+  CollectiveSum& result = sum.result;
+  const auto begin_of = [&](size_t part) {
+    return trace.start()[operation.parts[part].event];
+  };
+  ++result.operations;
+  const auto parts = static_cast<int64_t>(operation.parts.size());
+  result.incomplete += parts < operation.members;
+  const DurationNs skew = begin_of(operation.last) - begin_of(operation.first);
+  result.skew_ns += skew;
+  result.most_skew_ns = std::max(result.most_skew_ns, skew);
+  for (const CollectivePart& part : operation.parts) {
+    result.total_ns += trace.end()[part.event] - trace.start()[part.event];
+    result.waiting_ns += part.waiting_ns;
+    sum.late[operation.parts[part.awaits].rank].first += part.waiting_ns;
+  }
+  ++sum.late[operation.parts[operation.last].rank].second;
+}
 
 }  // namespace
 
+std::vector<CollectiveOperation> FindCollectives(const model::Trace& trace,
+                                                 const RankCalls& calls) {
+  return CollectiveFinder(trace, calls).Run();
+}
+
 std::vector<CollectiveSum> CollectiveSums(const model::Trace& trace,
                                           const RankCalls& calls) {
-  std::vector<CollectiveSum> results;
-  for (const auto& [comm, operations] : OperationsOf(trace, calls)) {
-    std::set<size_t> members;
-    for (const Operation& operation : operations) {
-      for (const Part& part : operation.parts) members.insert(part.rank);
+  std::map<std::pair<int64_t, NameId>, SumAndLate> sums;
+  for (const CollectiveOperation& operation : FindCollectives(trace, calls)) {
+    auto [at, is_new] = sums.try_emplace({operation.comm, operation.name});
+    if (is_new) {
+      const std::string_view name = trace.Name(operation.name);
+      at->second.result.name = std::string(name.substr(0, name.find('(')));
+      at->second.result.comm = operation.comm;
+      at->second.result.ranks = operation.members;
+      at->second.late.resize(calls.ranks.size());
     }
-    Summer summer(trace, calls, comm);
-    for (const Operation& operation : operations) {
-      summer.Add(operation, members.size());
-    }
-    summer.Finish(results);
+    AddOperation(trace, operation, at->second);
   }
-  std::stable_sort(results.begin(), results.end(),
-                   [](const CollectiveSum& a, const CollectiveSum& b) {
-                     return std::tie(b.waiting_ns, a.name, a.comm) <
-                            std::tie(a.waiting_ns, b.name, b.comm);
-                   });
+  std::vector<CollectiveSum> results;
+  for (auto& [key, sum] : sums) {
+    for (const auto& [time, operations] : sum.late) {
+      sum.result.waited_for_ns.push_back(time);
+    }
+    const auto worst = std::ranges::max_element(sum.late);
+    if (worst->first > 0) {
+      sum.result.late_rank = calls.ranks[worst - sum.late.begin()].rank;
+      sum.result.late_ns = worst->first;
+      sum.result.late_operations = worst->second;
+    }
+    results.push_back(std::move(sum.result));
+  }
+  std::ranges::stable_sort(results,
+                           [](const CollectiveSum& a, const CollectiveSum& b) {
+                             return std::tie(b.waiting_ns, a.name, a.comm) <
+                                    std::tie(a.waiting_ns, b.name, b.comm);
+                           });
   return results;
+}
+
+std::vector<RankSkew> SkewOfRanks(const model::Trace& trace,
+                                  const RankCalls& calls) {
+  std::vector<RankSkew> skews(calls.ranks.size());
+  if (skews.empty()) return skews;
+  const TimeNs first =
+      std::ranges::min_element(calls.ranks, {}, &Rank::start_ns)->start_ns;
+  for (size_t i = 0; i < skews.size(); ++i) {
+    skews[i].start_ns = calls.ranks[i].start_ns - first;
+  }
+  for (const CollectiveOperation& operation : FindCollectives(trace, calls)) {
+    if (operation.comm < 0 || operation.parts.size() < 2) continue;
+    const TimeNs begin = trace.start()[operation.parts[operation.first].event];
+    for (const CollectivePart& part : operation.parts) {
+      const DurationNs late = trace.start()[part.event] - begin;
+      RankSkew& skew = skews[part.rank];
+      ++skew.operations;
+      skew.sum_ns += late;
+      skew.most_ns = std::max(skew.most_ns, late);
+    }
+  }
+  return skews;
 }
 
 }  // namespace kymo::analysis

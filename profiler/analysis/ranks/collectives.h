@@ -5,8 +5,15 @@
 // The nth collective call of one communicator is the same operation in each of
 // its ranks. No rank can complete it before the last one has entered: until
 // then a rank waits for that one, and afterwards the call itself takes its
-// time. That is Scalasca's "wait at NxN". For a call with a root (MPI_Bcast) it
-// is an upper bound, since the others need not wait for each other.
+// time. That is Scalasca's "wait at NxN". If the call has a root, ranks wait
+// less: what the root has (MPI_Bcast) they wait for until the root has entered,
+// and the root alone waits for what the others have (MPI_Reduce).
+//
+// Kernels of NCCL (device_collectives.h) are operations by the same rules.
+//
+// MPI_Init and MPI_Finalize are operations of all ranks, too. Calls that only
+// begin an operation (MPI_Ibarrier) wait for nobody: who completes it does
+// (rank_waits.h).
 //
 // Clocks must be aligned (importers/load does so). A wait can be wrong by the
 // bounds of the two ranks' clocks.
@@ -15,6 +22,7 @@
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_COLLECTIVES_H_
 #define KYMO_PROFILER_ANALYSIS_RANKS_COLLECTIVES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,15 +31,47 @@
 
 namespace kymo::analysis {
 
+// The call of one rank.
+struct CollectivePart {
+  size_t rank = 0;  // into RankCalls::ranks
+  model::EventIndex event = 0;
+  // Of a call that only begins the operation: until it is complete. kNoEvent
+  // if nobody saw that.
+  model::EventIndex request = model::kNoEvent;
+  // The part whose rank it cannot do without. Itself: it waits for nobody.
+  size_t awaits = 0;  // into CollectiveOperation::parts
+  // How long the call waited for that one.
+  DurationNs waiting_ns = 0;
+};
+
+// All calls of one operation. It has one part of a rank at most.
+struct CollectiveOperation {
+  model::NameId name = model::kEmptyName;
+  int64_t comm = -1;    // -1: MPI_Init, MPI_Finalize
+  int64_t members = 0;  // ranks that ever called something there
+  bool only_begins = false;
+  bool on_device = false;
+  std::vector<CollectivePart> parts;  // by rank; never empty
+  size_t first = 0;                   // the part that entered first
+  size_t last = 0;
+};
+
+// By communicator, then in their order.
+std::vector<CollectiveOperation> FindCollectives(const model::Trace& trace,
+                                                 const RankCalls& calls);
+
 // The calls of one function of MPI on one communicator.
 struct CollectiveSum {
-  std::string name;
-  int64_t comm = 0;
+  std::string name;  // of a kernel, without its arguments
+  int64_t comm = -1;
   int64_t operations = 0;   // each counts once
   int64_t incomplete = 0;   // of these: some rank's call is missing
   int64_t ranks = 0;        // that take part
   DurationNs total_ns = 0;  // of all ranks together, here and below
   DurationNs waiting_ns = 0;
+  // From the entry of the first rank to that of the last one.
+  DurationNs skew_ns = 0;  // of all operations together
+  DurationNs most_skew_ns = 0;
   // The rank for which the others waited longest in all, and for how long.
   int64_t late_rank = -1;
   DurationNs late_ns = 0;
@@ -46,6 +86,21 @@ struct CollectiveSum {
 // By waiting time, largest first.
 std::vector<CollectiveSum> CollectiveSums(const model::Trace& trace,
                                           const RankCalls& calls);
+
+// How much later than the first one a rank came.
+struct RankSkew {
+  DurationNs start_ns = 0;  // to MPI_Init; without MPI, to its recording
+  // To collective calls, but those of MPI_Init and MPI_Finalize.
+  int64_t operations = 0;
+  DurationNs sum_ns = 0;
+  DurationNs most_ns = 0;
+
+  DurationNs mean_ns() const { return operations ? sum_ns / operations : 0; }
+};
+
+// In the order of RankCalls::ranks.
+std::vector<RankSkew> SkewOfRanks(const model::Trace& trace,
+                                  const RankCalls& calls);
 
 }  // namespace kymo::analysis
 

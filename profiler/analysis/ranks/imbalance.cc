@@ -19,6 +19,14 @@ bool IsWithinItself(const model::Trace& trace, EventIndex event) {
   return false;
 }
 
+// A range of a thread, or a phase of MPI_Pcontrol, which is of no thread.
+bool IsTimed(const model::Trace& trace, EventIndex event) {
+  const uint8_t flags = trace.flags()[event];
+  if (model::IsRange(flags)) return true;
+  return (flags & model::kEventAsync) != 0 &&
+         trace.Name(trace.name()[event]).starts_with("phase ");
+}
+
 }  // namespace
 
 std::vector<RankTimes> TimesOfRanks(const model::Trace& trace,
@@ -31,6 +39,13 @@ std::vector<RankTimes> TimesOfRanks(const model::Trace& trace,
   for (const MpiCall& call : calls.calls) {
     const Rank& rank = calls.ranks[call.rank];
     const TimeNs begin = trace.start()[call.event];
+    if (call.on_device) {
+      // Of a rank of MPI, the columns are about MPI.
+      if (!rank.is_mpi) {
+        times[call.rank].collective_ns += trace.end()[call.event] - begin;
+      }
+      continue;
+    }
     // MPI_Init and MPI_Finalize are outside.
     if (begin < rank.begin_ns || begin >= rank.end_ns) continue;
     RankTimes& sum = times[call.rank];
@@ -65,7 +80,7 @@ std::vector<Imbalance> ImbalanceByName(const model::Trace& trace,
     const auto at = index.find(trace.tracks()[t].pid);
     if (at == index.end()) continue;
     for (EventIndex e = trace.track_begin(t); e < trace.track_end(t); ++e) {
-      if (!model::IsRange(trace.flags()[e])) continue;
+      if (!IsTimed(trace, e)) continue;
       if (trace.Name(trace.name()[e]).starts_with("MPI_")) continue;
       if (IsWithinItself(trace, e)) continue;
       auto& times = by_name[trace.name()[e]];

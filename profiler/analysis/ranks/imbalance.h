@@ -20,7 +20,7 @@ namespace kymo::analysis {
 struct RankTimes {
   size_t rank = 0;  // into RankCalls::ranks
   DurationNs wall_ns = 0;
-  DurationNs collective_ns = 0;
+  DurationNs collective_ns = 0;      // without MPI: of kernels of devices
   DurationNs point_to_point_ns = 0;  // with MPI_Wait and its like
   DurationNs other_mpi_ns = 0;
   int64_t calls = 0;
@@ -35,7 +35,8 @@ struct RankTimes {
 std::vector<RankTimes> TimesOfRanks(const model::Trace& trace,
                                     const RankCalls& calls);
 
-// The total time of a range's name, in each rank.
+// The total time of the name of a range, or of a phase (MPI_Pcontrol), in each
+// rank.
 struct Imbalance {
   std::string name;
   int64_t ranks = 0;       // that have the name

@@ -13,14 +13,21 @@ using Lane = std::tuple<int64_t, int64_t, int64_t, int64_t>;
 struct Ends {
   std::vector<const MpiCall*> sends;
   std::vector<const MpiCall*> receives;
+  std::vector<const MpiCall*> probes;  // that found a message
 };
 
 std::map<Lane, Ends> LanesOf(const model::Trace& trace,
                              const RankCalls& calls) {
   std::map<Lane, Ends> lanes;
   for (const MpiCall& call : calls.calls) {
-    if (call.comm < 0 || !call.is_message) continue;
+    const bool is_probe = call.kind == MpiKind::kProbe && call.from >= 0;
+    if (call.comm < 0 || (!call.is_message && !is_probe)) continue;
     const int64_t self = calls.ranks[call.rank].rank;
+    if (is_probe) {
+      lanes[{call.from, self, call.comm, call.receive_tag}].probes.push_back(
+          &call);
+      continue;
+    }
     if (call.to >= 0) {
       lanes[{self, call.to, call.comm, call.send_tag}].sends.push_back(&call);
     }
@@ -35,19 +42,48 @@ std::map<Lane, Ends> LanesOf(const model::Trace& trace,
   for (auto& [lane, ends] : lanes) {
     std::stable_sort(ends.sends.begin(), ends.sends.end(), by_begin);
     std::stable_sort(ends.receives.begin(), ends.receives.end(), by_begin);
+    std::stable_sort(ends.probes.begin(), ends.probes.end(), by_begin);
   }
   return lanes;
 }
 
-// For how long `waiting` had been going on when `other` began.
+// For how long `waiting` had been going on when `other` began. A send that was
+// over before anybody received waited for nobody.
 DurationNs WaitedFor(const model::Trace& trace, const MpiCall& waiting,
-                     const MpiCall& other) {
+                     const MpiCall& other, bool receives) {
   if (waiting.is_request) return 0;
+  if (!receives && trace.start()[other.event] >= trace.end()[waiting.event]) {
+    return 0;
+  }
   const TimeNs begin = trace.start()[waiting.event];
   const TimeNs until =
       std::min(trace.start()[other.event], trace.end()[waiting.event]);
   return std::max<DurationNs>(0, until - begin);
 }
+
+// Finds for each receive of a lane, in their order, the probe before it.
+class ProbeFinder {
+ public:
+  ProbeFinder(const model::Trace& trace, const Ends& ends)
+      : trace_(trace), next_(ends.probes.begin()), end_(ends.probes.end()) {}
+
+  // The receive itself if there is none.
+  const MpiCall& Before(const MpiCall& receive) {
+    const MpiCall* found = &receive;
+    // A message may be probed several times: the first one waited for it.
+    for (; next_ != end_ &&
+           trace_.end()[(*next_)->event] <= trace_.start()[receive.event];
+         ++next_) {
+      if (found == &receive) found = *next_;
+    }
+    return *found;
+  }
+
+ private:
+  const model::Trace& trace_;
+  std::vector<const MpiCall*>::const_iterator next_;
+  const std::vector<const MpiCall*>::const_iterator end_;
+};
 
 }  // namespace
 
@@ -56,17 +92,20 @@ MatchedMessages MatchMessages(const model::Trace& trace,
   MatchedMessages matched;
   for (const auto& [lane, ends] : LanesOf(trace, calls)) {
     const size_t count = std::min(ends.sends.size(), ends.receives.size());
+    ProbeFinder probes(trace, ends);
     for (size_t i = 0; i < count; ++i) {
       const MpiCall& send = *ends.sends[i];
       const MpiCall& receive = *ends.receives[i];
+      const MpiCall& awaited_in = probes.Before(receive);
       matched.messages.push_back(
           {.send = send.event,
            .receive = receive.event,
+           .awaited_in = awaited_in.event,
            .from = send.rank,
            .to = receive.rank,
            .bytes = send.bytes,
-           .late_sender_ns = WaitedFor(trace, receive, send),
-           .late_receiver_ns = WaitedFor(trace, send, receive)});
+           .late_sender_ns = WaitedFor(trace, awaited_in, send, true),
+           .late_receiver_ns = WaitedFor(trace, send, receive, false)});
     }
     matched.sends_alone += ends.sends.size() - count;
     matched.receives_alone += ends.receives.size() - count;

@@ -8,9 +8,10 @@
 // receive, where receives count in the order in which they were begun.
 //
 // A late sender is one that began to send when the receiver already waited in
-// MPI_Recv; a late receiver is one that had not begun to receive when the
-// sender already was in a blocking send. Requests (MPI_Irecv) have neither:
-// their waiting is that of MPI_Wait (rank_waits.h).
+// MPI_Recv, or in the MPI_Probe before it; a late receiver is one that had not
+// begun to receive when the sender already was in a blocking send that was not
+// over before. Requests (MPI_Irecv) have neither: their waiting is that of
+// MPI_Wait (rank_waits.h).
 //
 // Units: nanoseconds and bytes. Threads: values.
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_MESSAGES_H_
@@ -26,6 +27,9 @@ namespace kymo::analysis {
 struct Message {
   model::EventIndex send = 0;
   model::EventIndex receive = 0;
+  // The call in which the receiver waited for it: the receive, or the probe
+  // that found it.
+  model::EventIndex awaited_in = 0;
   size_t from = 0;  // into RankCalls::ranks
   size_t to = 0;
   int64_t bytes = 0;

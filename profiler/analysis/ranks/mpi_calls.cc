@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "profiler/analysis/ranks/device_collectives.h"
+
 namespace kymo::analysis {
 namespace {
 
@@ -51,6 +53,9 @@ class Numbers {
 
 MpiKind KindOf(std::string_view name, const MpiCall& call) {
   if (name.starts_with("MPI_Wait")) return MpiKind::kWait;
+  if (name == "MPI_Probe" || name == "MPI_Mprobe") return MpiKind::kProbe;
+  // Only the ranks of a group of the communicator call it.
+  if (name == "MPI_Comm_create_group") return MpiKind::kOther;
   const bool sends = call.to >= 0;
   const bool receives = call.from >= 0;
   if (sends && receives) return MpiKind::kExchange;
@@ -75,6 +80,7 @@ MpiCall ReadCall(const Trace& trace, EventIndex event, std::string_view name) {
       .from = numbers.Get("from", -1),
       .send_tag = tag,
       .receive_tag = numbers.Get("from_tag", tag),
+      .root = numbers.Get("root", -1),
       .bytes = numbers.Get("bytes", 0)};
   call.kind = KindOf(name, call);
   const bool only_begins = name.starts_with("MPI_I") ||
@@ -97,6 +103,7 @@ class Finder {
     }
     FindRanks();
     FindCalls();
+    AddDeviceCollectives(trace_, found_);
     return std::move(found_);
   }
 
@@ -150,6 +157,9 @@ class Finder {
         mpi.clocks[pid].Add(Numbers(trace_, event).Get("bound_ns", 0));
       } else if (name == "job clock") {
         job.clocks[pid].Add(Numbers(trace_, event).Get("bound_ns", 0));
+      } else if (name == "MPI_Init" || name == "MPI_Init_thread") {
+        mpi.ranks[pid].start_ns = trace_.start()[event];
+        mpi.ranks[pid].begin_ns = trace_.end()[event];
       } else if (name == "MPI_Finalize") {
         mpi.ranks[pid].end_ns = trace_.start()[event];
         mpi.ranks[pid].is_finalized = true;
@@ -189,6 +199,7 @@ class Finder {
       Rank rank = read;
       rank.pid = pid;
       rank.is_mpi = is_mpi;
+      if (rank.start_ns == 0) rank.start_ns = rank.begin_ns;
       if (rank.end_ns == 0) rank.end_ns = trace_.end_ns();
       if (const auto at = found.clocks.find(pid); at != found.clocks.end()) {
         rank.clock_bound_ns = at->second.bound_ns;

@@ -5,7 +5,8 @@
 //
 // A rank is a process that said so, by the instants `MPI ranks` and `MPI clock`
 // (backends/mpi), or the first process of a rank without MPI, of which the
-// command says so by `job rank` and `job clock`.
+// command says so by `job rank` and `job clock`. Kernels of collective
+// operations of a rank's devices (device_collectives.h) are among its calls.
 //
 // Units: nanoseconds and bytes. Threads: values.
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_MPI_CALLS_H_
@@ -28,6 +29,8 @@ struct Rank {
   int64_t pid = 0;
   std::string host;
   bool is_mpi = false;
+  // When it called MPI_Init. Without MPI, when its recording began.
+  TimeNs start_ns = 0;
   // From the end of MPI_Init to the begin of MPI_Finalize, or to the end of the
   // recording if the rank never called that. Without MPI, of the recording.
   TimeNs begin_ns = 0;
@@ -47,6 +50,7 @@ enum class MpiKind : uint8_t {
   kExchange,    // both: MPI_Sendrecv
   kCollective,  // with all ranks of a communicator
   kWait,        // for requests: MPI_Wait and its like
+  kProbe,       // for a message that another call receives: MPI_Probe
   kOther,
 };
 
@@ -57,15 +61,20 @@ struct MpiCall {
   // From the call that began an operation to the one that completed it: no
   // range of a thread, and nobody waited for all of it.
   bool is_request = false;
+  bool on_device = false;  // a kernel of NCCL: no call of a thread
   // Whether `to` and `from` stand for messages. Of a non-blocking operation the
   // request does, and not the call that began it; a failed call has none.
   bool is_message = false;
   int64_t comm = -1;  // the same number in each rank; -1: not known
+  // Of collective calls that have numbers in their communicator; -1: the nth
+  // call of a rank is the nth one of the others.
+  int64_t sequence = -1;
   // Ranks in MPI_COMM_WORLD, -1: none.
   int64_t to = -1;
   int64_t from = -1;
   int64_t send_tag = -1;
   int64_t receive_tag = -1;
+  int64_t root = -1;  // of a collective call that has one, as `to`
   int64_t bytes = 0;  // sent; of a kReceive: received
 };
 

@@ -100,7 +100,7 @@ DurationNs WorkOf(const model::Trace& trace) {
   const Rank& rank = calls.ranks.front();
   work = rank.end_ns - rank.begin_ns;
   for (const MpiCall& call : calls.calls) {
-    if (call.rank != 0 || call.is_request) continue;
+    if (call.rank != 0 || call.is_request || call.on_device) continue;
     const TimeNs begin = trace.start()[call.event];
     // The thread that initialised MPI has the process's number.
     const model::Track& track = trace.tracks()[trace.track()[call.event]];

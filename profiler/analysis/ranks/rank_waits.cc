@@ -8,87 +8,13 @@
 
 #include "profiler/analysis/ranks/collectives.h"
 #include "profiler/analysis/ranks/messages.h"
+#include "profiler/analysis/ranks/request_waits.h"
 
 namespace kymo::analysis {
 namespace {
 
 using model::EventIndex;
 using model::Trace;
-
-// One call that waits for requests, and the latest rank of their messages.
-struct RequestWait {
-  EventIndex event = 0;
-  int64_t messages = 0;
-  DurationNs waiting_ns = 0;
-  size_t late_rank = 0;
-};
-
-class RequestWaits {
- public:
-  RequestWaits(const Trace& trace, const RankCalls& calls)
-      : trace_(trace), by_rank_(calls.ranks.size()) {
-    for (const MpiCall& call : calls.calls) {
-      if (call.kind != MpiKind::kWait || call.is_request) continue;
-      by_rank_[call.rank].push_back({.event = call.event});
-    }
-    for (auto& waits : by_rank_) {
-      std::stable_sort(waits.begin(), waits.end(),
-                       [&](const RequestWait& a, const RequestWait& b) {
-                         return trace_.start()[a.event] <
-                                trace_.start()[b.event];
-                       });
-    }
-    for (const Message& message : MatchMessages(trace, calls).messages) {
-      Complete(message.receive, message.to, message.send, message.from, true);
-      Complete(message.send, message.from, message.receive, message.to, false);
-    }
-  }
-
-  const std::vector<std::vector<RequestWait>>& by_rank() const {
-    return by_rank_;
-  }
-
- private:
-  // The call of the rank that found the request complete. Null: MPI_Test did,
-  // or the event is no request.
-  RequestWait* WaitOf(EventIndex request, size_t rank) {
-    if ((trace_.flags()[request] & model::kEventAsync) == 0) return nullptr;
-    std::vector<RequestWait>& waits = by_rank_[rank];
-    const TimeNs end = trace_.end()[request];
-    const auto after =
-        std::upper_bound(waits.begin(), waits.end(), end,
-                         [&](TimeNs time, const RequestWait& wait) {
-                           return time < trace_.start()[wait.event];
-                         });
-    if (after == waits.begin()) return nullptr;
-    RequestWait& wait = *(after - 1);
-    return end <= trace_.end()[wait.event] ? &wait : nullptr;
-  }
-
-  // `own` is one end of a message, and `other` the other end.
-  void Complete(EventIndex own, size_t rank, EventIndex other,
-                size_t other_rank, bool receives) {
-    RequestWait* const wait = WaitOf(own, rank);
-    if (wait == nullptr) return;
-    ++wait->messages;
-    const TimeNs wait_end = trace_.end()[wait->event];
-    TimeNs comes = trace_.start()[other];
-    // Its sender was through before anybody received.
-    if (!receives && comes > wait_end) return;
-    if (const RequestWait* const theirs = WaitOf(other, other_rank)) {
-      const TimeNs begin = trace_.start()[theirs->event];
-      if (begin <= wait_end) comes = std::max(comes, begin);
-    }
-    const DurationNs waiting =
-        std::min(comes, wait_end) - trace_.start()[wait->event];
-    if (waiting <= wait->waiting_ns) return;
-    wait->waiting_ns = waiting;
-    wait->late_rank = other_rank;
-  }
-
-  const Trace& trace_;
-  std::vector<std::vector<RequestWait>> by_rank_;
-};
 
 // Which rank was waited for, how long, and how often.
 using LateTimes = std::map<size_t, std::pair<DurationNs, int64_t>>;
@@ -140,6 +66,8 @@ std::vector<LateRank> LateRanks(const Trace& trace, const RankCalls& calls) {
   };
   const std::vector<CollectiveSum> collectives = CollectiveSums(trace, calls);
   for (const CollectiveSum& sum : collectives) {
+    // When ranks start is up to who starts them.
+    if (sum.name.starts_with("MPI_Init")) continue;
     for (size_t rank = 0; rank < sum.waited_for_ns.size(); ++rank) {
       add(rank, sum.name, sum.waited_for_ns[rank]);
     }
@@ -148,7 +76,7 @@ std::vector<LateRank> LateRanks(const Trace& trace, const RankCalls& calls) {
     return trace.Name(trace.name()[event]);
   };
   for (const Message& message : MatchMessages(trace, calls).messages) {
-    add(message.from, name_of(message.receive), message.late_sender_ns);
+    add(message.from, name_of(message.awaited_in), message.late_sender_ns);
     add(message.to, name_of(message.send), message.late_receiver_ns);
   }
   const RequestWaits waits(trace, calls);

@@ -10,8 +10,9 @@
 // sender had come to its own MPI_Wait, until then: a large message moves only
 // while both ranks are in MPI. A sender waits for the receiver likewise, unless
 // it is through before that has begun to receive (small messages need no
-// receiver). Of several messages the latest rank counts. The rest of the call
-// is transfer. What MPI_Test completes, nobody waited for.
+// receiver). For a collective operation (MPI_Ibarrier) it waits until the last
+// rank has begun it. Of several messages the latest rank counts. The rest of
+// the call is transfer. What MPI_Test completes, nobody waited for.
 //
 // Clocks must be aligned (importers/load does so). A wait can be wrong by the
 // bounds of the two ranks' clocks.

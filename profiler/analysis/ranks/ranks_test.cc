@@ -10,6 +10,7 @@
 #include "profiler/analysis/ranks/messages.h"
 #include "profiler/analysis/ranks/mpi_calls.h"
 #include "profiler/analysis/ranks/rank_waits.h"
+#include "profiler/analysis/ranks/test_job.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo::analysis {
@@ -17,58 +18,6 @@ namespace {
 
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-// A job of ranks, each a process with one thread.
-class Job {
- public:
-  model::TrackIndex AddRank(int64_t rank, int64_t size) {
-    track_ = t_.AddThread(100 + rank, 100 + rank, "main");
-    t_.AddInstant(track_, "MPI ranks", 10);
-    Describe({{"rank", rank}, {"size", size}});
-    return track_;
-  }
-  void Call(const std::string& name, TimeNs begin, TimeNs end,
-            std::initializer_list<std::pair<const char*, int64_t>> args = {},
-            uint8_t flags = 0) {
-    t_.AddRange(track_, name, begin, end, model::ActivityType::kCpuOp, flags);
-    Describe(args);
-  }
-  // A rank of which the command says so: without MPI, or beside it.
-  void JobRank(int64_t rank, int64_t pid, TimeNs begin, TimeNs end,
-               int64_t bound_ns) {
-    track_ = t_.AddThread(pid, pid, "main");
-    for (const TimeNs time : {begin, end}) {
-      t_.AddInstant(track_, "job rank", time);
-      Describe({{"rank", rank}, {"size", 2}});
-      t_.AddInstant(track_, "job clock", time);
-      Describe({{"bound_ns", bound_ns}});
-    }
-  }
-  void Clock(int64_t bound_ns) {
-    t_.AddInstant(track_, "MPI clock", 20);
-    Describe({{"bound_ns", bound_ns}});
-  }
-  model::Trace Build(TimeNs end = 1'000) {
-    t_.SetWindow(0, end);
-    return std::move(t_).Build();
-  }
-
- private:
-  void Describe(std::initializer_list<std::pair<const char*, int64_t>> args) {
-    auto& data = t_.data();
-    const auto begin = static_cast<uint32_t>(data.args.size());
-    for (const auto& [key, value] : args) {
-      data.args.push_back(model::Arg::Int(t_.Intern(key), value));
-    }
-    data.detail.back() = static_cast<uint32_t>(data.details.size());
-    data.details.push_back(
-        {.args_begin = begin,
-         .args_end = static_cast<uint32_t>(data.args.size())});
-  }
-
-  TestTrace t_;
-  model::TrackIndex track_ = 0;
-};
 
 TEST(RanksTest, ATraceWithoutRanksHasNoCalls) {
   TestTrace t;
@@ -215,17 +164,203 @@ TEST(RanksTest, ACollectiveThatARankNeverCalledIsIncomplete) {
   EXPECT_EQ(sums[0].incomplete, 1);
 }
 
+// What has a root: (who gives, who takes), at 100 rank 0, at 150 rank 1, at 190
+// rank 2; all end at 200.
+DurationNs WaitingOf(const std::string& name, int64_t root, size_t for_rank) {
+  Job job;
+  for (const int64_t rank : {0, 1, 2}) {
+    job.AddRank(rank, 3);
+    const TimeNs begins[] = {100, 150, 190};
+    job.Call(name, begins[rank], 200, {{"comm", 0}, {"root", root}});
+  }
+  const model::Trace trace = job.Build();
+  const auto sums = CollectiveSums(trace, FindRankCalls(trace));
+  EXPECT_THAT(sums, SizeIs(1));
+  EXPECT_EQ(sums[0].waiting_ns, sums[0].waited_for_ns[for_rank]);
+  return sums[0].waiting_ns;
+}
+
+TEST(RanksTest, OfACallWithARootOnlyThoseWaitThatNeedAnother) {
+  EXPECT_EQ(WaitingOf("MPI_Bcast", 0, 0), 0);
+  EXPECT_EQ(WaitingOf("MPI_Bcast", 1, 1), 50);
+  EXPECT_EQ(WaitingOf("MPI_Scatter", 2, 2), 90 + 40);
+  EXPECT_EQ(WaitingOf("MPI_Reduce", 1, 2), 40);
+  EXPECT_EQ(WaitingOf("MPI_Gatherv", 2, 2), 0);
+  // Of an intercommunicator the root is not known.
+  EXPECT_EQ(WaitingOf("MPI_Bcast", -1, 2), 90 + 40);
+}
+
 // A call that ends before the last rank enters did not wait longer than itself.
-TEST(RanksTest, ARootThatGoesOnDoesNotWait) {
+TEST(RanksTest, ACallThatGoesOnDoesNotWait) {
   Job job;
   job.AddRank(0, 2);
-  job.Call("MPI_Bcast", 100, 110, {{"comm", 0}, {"root", 0}});
+  job.Call("MPI_Scan", 100, 110, {{"comm", 0}});
   job.AddRank(1, 2);
-  job.Call("MPI_Bcast", 500, 510, {{"comm", 0}, {"root", 0}});
+  job.Call("MPI_Scan", 500, 510, {{"comm", 0}});
   const model::Trace trace = job.Build();
   const auto sums = CollectiveSums(trace, FindRankCalls(trace));
   ASSERT_THAT(sums, SizeIs(1));
   EXPECT_EQ(sums[0].waiting_ns, 10);
+  EXPECT_EQ(sums[0].skew_ns, 400);
+}
+
+// Only the ranks of the group call it, so it has no place in the order.
+TEST(RanksTest, ACommunicatorOfAGroupIsNoOperationOfAll) {
+  Job job;
+  job.AddRank(0, 2);
+  job.Call("MPI_Comm_create_group", 50, 60, {{"comm", 0}});
+  job.Call("MPI_Barrier", 100, 200, {{"comm", 0}});
+  job.Call("MPI_Allreduce", 300, 310, {{"comm", 0}});
+  job.AddRank(1, 2);
+  job.Call("MPI_Barrier", 190, 200, {{"comm", 0}});
+  job.Call("MPI_Allreduce", 300, 310, {{"comm", 0}});
+  const model::Trace trace = job.Build();
+  const auto sums = CollectiveSums(trace, FindRankCalls(trace));
+  ASSERT_THAT(sums, SizeIs(2));
+  EXPECT_EQ(sums[0].name, "MPI_Barrier");
+  EXPECT_EQ(sums[0].waiting_ns, 90);
+  EXPECT_EQ(sums[0].incomplete, 0);
+}
+
+// Two barriers that only begin; MPI_Wait waits for the rank that begins last.
+TEST(RanksTest, WhoCompletesACollectiveCallWaitsForTheLastRank) {
+  Job job;
+  for (const int64_t rank : {0, 1}) {
+    job.AddRank(rank, 2);
+    for (const TimeNs begin : {100, 1'000}) {
+      const TimeNs own = begin + 300 * rank;
+      job.Call("MPI_Ibarrier", own, own + 5, {{"comm", 0}});
+      job.Call("MPI_Ibarrier", own + 5, begin + 350, {{"comm", 0}},
+               model::kEventAsync);
+      job.Call("MPI_Wait", own + 10, begin + 360);
+    }
+  }
+  const model::Trace trace = job.Build(2'000);
+  const RankCalls calls = FindRankCalls(trace);
+  const auto waits = WaitSums(trace, calls);
+  ASSERT_THAT(waits, SizeIs(1));
+  EXPECT_EQ(waits[0].calls, 4);
+  EXPECT_EQ(waits[0].waiting_ns, 2 * 290);
+  EXPECT_EQ(waits[0].late_rank, 1);
+  const auto sums = CollectiveSums(trace, calls);
+  ASSERT_THAT(sums, SizeIs(1));
+  EXPECT_EQ(sums[0].operations, 2);
+  EXPECT_EQ(sums[0].waiting_ns, 0);
+}
+
+TEST(RanksTest, RanksComeLaterThanTheFirst) {
+  Job job;
+  for (const int64_t rank : {0, 1, 2}) {
+    job.AddRank(rank, 3);
+    job.Call("MPI_Init", 20 + 30 * rank, 100);
+    job.Call("MPI_Barrier", 200 + 10 * rank, 300, {{"comm", 0}});
+    job.Call("MPI_Barrier", 400 - 10 * rank, 500, {{"comm", 0}});
+    job.Call("MPI_Finalize", rank == 1 ? 700 : 600, 710);
+  }
+  const model::Trace trace = job.Build();
+  const RankCalls calls = FindRankCalls(trace);
+  const auto skews = SkewOfRanks(trace, calls);
+  ASSERT_THAT(skews, SizeIs(3));
+  EXPECT_EQ(skews[0].start_ns, 0);
+  EXPECT_EQ(skews[2].start_ns, 60);
+  EXPECT_EQ(skews[0].operations, 2);
+  EXPECT_EQ(skews[0].sum_ns, 0 + 20);
+  EXPECT_EQ(skews[1].mean_ns(), 10);
+  EXPECT_EQ(skews[2].most_ns, 20);
+  // The time is that from the end of MPI_Init to MPI_Finalize.
+  EXPECT_EQ(TimesOfRanks(trace, calls)[0].wall_ns, 500);
+  // Others waited in MPI_Init, too, but not because of what a rank did.
+  const auto sums = CollectiveSums(trace, calls);
+  ASSERT_THAT(sums, SizeIs(3));
+  EXPECT_EQ(sums[0].name, "MPI_Finalize");
+  EXPECT_EQ(sums[0].comm, -1);
+  EXPECT_EQ(sums[0].waiting_ns, 200);
+  EXPECT_EQ(sums[1].name, "MPI_Init");
+  EXPECT_EQ(sums[1].waiting_ns, 60 + 30);
+  const auto late = LateRanks(trace, calls);
+  EXPECT_EQ(late[0].rank, 1u);
+  EXPECT_EQ(late[0].waited_ns, 200 + 0);
+  EXPECT_EQ(late[0].call, "MPI_Finalize");
+}
+
+// Rank 1 launches its reduction 300 later than rank 0. It has a reduction that
+// rank 0 did not record.
+TEST(RanksTest, KernelsOfNcclAreCollectiveCalls) {
+  const std::string reduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(int)";
+  Job job;
+  job.JobRank(0, 100, 0, 1'000, 5);
+  job.Kernels(100, 7);
+  job.Kernel("gemm", 50, 100);
+  job.Kernel(reduce, 200, 600, {{"Process Group ID", 3}, {"Seq", 11}});
+  job.Kernel(reduce, 700, 710, {{"Process Group ID", 3}, {"Seq", 12}});
+  job.JobRank(1, 101, 0, 1'000, 5);
+  job.Kernels(101, 9);
+  job.Kernel(reduce, 100, 110, {{"Process Group ID", 3}, {"Seq", 10}});
+  job.Kernel(reduce, 500, 600, {{"Process Group ID", 3}, {"Seq", 11}});
+  job.Kernel(reduce, 700, 710, {{"Process Group ID", 3}, {"Seq", 12}});
+  const model::Trace trace = job.Build();
+  const RankCalls calls = FindRankCalls(trace);
+  const auto sums = CollectiveSums(trace, calls);
+  ASSERT_THAT(sums, SizeIs(1));
+  EXPECT_EQ(sums[0].name, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+  EXPECT_EQ(sums[0].operations, 3);
+  EXPECT_EQ(sums[0].incomplete, 1);
+  EXPECT_EQ(sums[0].total_ns, 410 + 120);
+  EXPECT_EQ(sums[0].waiting_ns, 300);
+  EXPECT_EQ(sums[0].late_rank, 1);
+  const auto late = LateRanks(trace, calls);
+  ASSERT_THAT(late, SizeIs(1));
+  EXPECT_EQ(late[0].rank, 1u);
+  EXPECT_EQ(TimesOfRanks(trace, calls)[0].collective_ns, 410);
+  EXPECT_EQ(SkewOfRanks(trace, calls)[1].most_ns, 300);
+}
+
+// Earlier versions of PyTorch say nothing of a kernel of NCCL.
+TEST(RanksTest, KernelsWithoutNumbersAreCounted) {
+  const std::string exchange = "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t()";
+  Job job;
+  for (const int64_t rank : {0, 1}) {
+    job.JobRank(rank, 100 + rank, 0, 1'000, 5);
+    // Streams with other numbers, and one for computing.
+    job.Kernels(100 + rank, 3);
+    job.Kernel("gemm", 50, 100);
+    job.Kernels(100 + rank, 20 + rank);
+    job.Kernel(exchange, 200 + 40 * rank, 300);
+    job.Kernel(exchange, 400 - 30 * rank, 500);
+    // Ranks have different numbers of these.
+    job.Kernels(100 + rank, 30 + rank);
+    job.Kernel(exchange, 600, 700);
+    if (rank == 1) job.Kernel(exchange, 800, 900);
+  }
+  const model::Trace trace = job.Build();
+  const auto sums = CollectiveSums(trace, FindRankCalls(trace));
+  ASSERT_THAT(sums, SizeIs(1));
+  EXPECT_EQ(sums[0].operations, 2);
+  EXPECT_EQ(sums[0].waiting_ns, 40 + 30);
+  EXPECT_EQ(sums[0].late_rank, 1);
+}
+
+// mpi4py's recv() is both calls.
+TEST(RanksTest, AReceiverWaitsInTheProbeBeforeTheReceive) {
+  Job job;
+  job.AddRank(0, 2);
+  job.Call("MPI_Send", 300, 310, {{"comm", 0}, {"to", 1}, {"tag", 3}});
+  job.Call("MPI_Send", 400, 410, {{"comm", 0}, {"to", 1}, {"tag", 3}});
+  job.AddRank(1, 2);
+  job.Call("MPI_Mprobe", 100, 305, {{"comm", 0}, {"from", 0}, {"tag", 3}});
+  job.Call("MPI_Mrecv", 310, 315, {{"comm", 0}, {"from", 0}, {"tag", 3}});
+  job.Call("MPI_Recv", 350, 415, {{"comm", 0}, {"from", 0}, {"tag", 3}});
+  const model::Trace trace = job.Build();
+  const RankCalls calls = FindRankCalls(trace);
+  const auto matched = MatchMessages(trace, calls);
+  ASSERT_THAT(matched.messages, SizeIs(2));
+  EXPECT_EQ(matched.messages[0].late_sender_ns, 200);
+  EXPECT_EQ(matched.messages[1].late_sender_ns, 50);
+  const auto late = LateRanks(trace, calls);
+  ASSERT_THAT(late, SizeIs(1));
+  EXPECT_EQ(late[0].rank, 0u);
+  EXPECT_EQ(late[0].waited_ns, 250);
+  EXPECT_EQ(late[0].call, "MPI_Mprobe");
 }
 
 TEST(RanksTest, MessagesMatchInTheirOrder) {
@@ -354,6 +489,48 @@ TEST(RanksTest, ASenderWaitsForALateReceiverUnlessItIsThroughBefore) {
   EXPECT_EQ(sums[0].late_rank, 1);
 }
 
+// Two threads of rank 0 wait at the same time, each for another rank.
+TEST(RanksTest, EachThreadWaitsForItsOwnRequests) {
+  Job job;
+  job.AddRank(0, 3);
+  for (const int64_t from : {1, 2}) {
+    job.Thread(0, from);
+    const TimeNs end = from == 1 ? 800 : 400;
+    job.Call("MPI_Irecv", 90, end, {{"comm", 0}, {"from", from}, {"tag", 3}},
+             model::kEventAsync);
+    job.Call("MPI_Wait", 100 * from, end);
+  }
+  for (const int64_t rank : {1, 2}) {
+    job.AddRank(rank, 3);
+    const TimeNs begin = rank == 1 ? 790 : 380;
+    job.Call("MPI_Send", begin, begin + 5,
+             {{"comm", 0}, {"to", 0}, {"tag", 3}});
+  }
+  const model::Trace trace = job.Build();
+  const RankCalls calls = FindRankCalls(trace);
+  const auto sums = WaitSums(trace, calls);
+  ASSERT_THAT(sums, SizeIs(1));
+  EXPECT_EQ(sums[0].messages, 2);
+  EXPECT_EQ(sums[0].waiting_ns, 690 + 180);
+  EXPECT_EQ(sums[0].late_rank, 1);
+  EXPECT_EQ(sums[0].late_ns, 690);
+}
+
+// A small message is copied; who sends it waits for nobody.
+TEST(RanksTest, ASendThatIsOverWaitedForNobody) {
+  Job job;
+  job.AddRank(0, 2);
+  job.Call("MPI_Send", 100, 150, {{"comm", 0}, {"to", 1}, {"tag", 3}});
+  job.AddRank(1, 2);
+  job.Call("MPI_Recv", 300, 310, {{"comm", 0}, {"from", 0}, {"tag", 3}});
+  const model::Trace trace = job.Build();
+  const RankCalls calls = FindRankCalls(trace);
+  const auto matched = MatchMessages(trace, calls);
+  ASSERT_THAT(matched.messages, SizeIs(1));
+  EXPECT_EQ(matched.messages[0].late_receiver_ns, 0);
+  EXPECT_THAT(LateRanks(trace, calls), IsEmpty());
+}
+
 // It was complete long before its sender came to MPI_Wait.
 TEST(RanksTest, ASmallMessageWaitsOnlyForTheBeginOfItsSend) {
   Job job;
@@ -425,7 +602,8 @@ TEST(RanksTest, ImbalanceNamesTheSlowestRank) {
     job.AddRank(rank, 3);
     job.Call("solve", 100, rank == 1 ? 400 : 200);
     if (rank == 1) job.Call("solve", 150, 160);  // a recursion counts once
-    if (rank == 2) job.Call("only here", 300, 330);
+    if (rank == 2) job.Call("phase 1", 300, 330, {}, model::kEventAsync);
+    job.Call("request", 300, 330, {}, model::kEventAsync);
   }
   const model::Trace trace = job.Build();
   const auto rows = ImbalanceByName(trace, FindRankCalls(trace));
@@ -435,7 +613,7 @@ TEST(RanksTest, ImbalanceNamesTheSlowestRank) {
   EXPECT_EQ(rows[0].most_ns, 300);
   EXPECT_EQ(rows[0].mean_ns, 166);
   EXPECT_EQ(rows[0].least_ns, 100);
-  EXPECT_EQ(rows[1].name, "only here");
+  EXPECT_EQ(rows[1].name, "phase 1");
   EXPECT_EQ(rows[1].ranks, 1);
   EXPECT_EQ(rows[1].mean_ns, 10);
   EXPECT_EQ(rows[1].least_ns, 0);

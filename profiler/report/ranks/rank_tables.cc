@@ -11,6 +11,7 @@
 #include "profiler/analysis/ranks/imbalance.h"
 #include "profiler/analysis/ranks/messages.h"
 #include "profiler/analysis/ranks/mpi_calls.h"
+#include "profiler/analysis/ranks/rank_path.h"
 #include "profiler/analysis/ranks/rank_waits.h"
 
 namespace kymo::report {
@@ -21,8 +22,25 @@ Value ShareOf(DurationNs part, DurationNs whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// A rank below 0 is none.
-Value RankOrNone(int64_t rank) { return rank >= 0 ? Value(rank) : Value(); }
+// Of a rank or a communicator; below 0 it is none.
+Value NumberOrNone(int64_t number) {
+  return number >= 0 ? Value(number) : Value();
+}
+
+// Each rank's part of the critical path. Empty: the trace has none.
+std::vector<Value> SharesOfPath(const model::Trace& trace,
+                                const analysis::RankCalls& calls) {
+  if (!analysis::HasRankPath(calls)) return {};
+  std::vector<DurationNs> times(calls.ranks.size());
+  DurationNs path = 0;
+  for (const analysis::RankStep& step : analysis::FindRankPath(trace, calls)) {
+    times[step.rank] += step.duration_ns();
+    path += step.duration_ns();
+  }
+  std::vector<Value> shares;
+  for (const DurationNs time : times) shares.push_back(ShareOf(time, path));
+  return shares;
+}
 
 }  // namespace
 
@@ -31,9 +49,12 @@ ValueTable RankTable(const model::Trace& trace) {
       .columns = {{"rank", "Rank", Unit::kCount},
                   {"host", "Host", Unit::kText},
                   {"process", "Process", Unit::kCount},
+                  {"start_ns", "Start +", Unit::kNs},
                   {"wall_ns", "Wall", Unit::kNs},
+                  {"path_share", "Path %", Unit::kShare},
                   {"mpi_share", "MPI %", Unit::kShare},
                   {"collective_ns", "Collective", Unit::kNs},
+                  {"mean_late_ns", "Enters +", Unit::kNs},
                   {"point_to_point_ns", "Point to point", Unit::kNs},
                   {"other_mpi_ns", "Other MPI", Unit::kNs},
                   {"calls", "# of Calls", Unit::kCount},
@@ -42,19 +63,29 @@ ValueTable RankTable(const model::Trace& trace) {
                   {"finalized", "Finalized", Unit::kText}},
       .rows = {}};
   const analysis::RankCalls calls = analysis::FindRankCalls(trace);
+  const std::vector<analysis::RankSkew> skews =
+      analysis::SkewOfRanks(trace, calls);
+  const std::vector<Value> path_shares = SharesOfPath(trace, calls);
   for (const analysis::RankTimes& times :
        analysis::TimesOfRanks(trace, calls)) {
     const analysis::Rank& rank = calls.ranks[times.rank];
+    const analysis::RankSkew& skew = skews[times.rank];
     Value bound;
     if (rank.clock_bound_ns) bound = *rank.clock_bound_ns;
-    std::vector<Value> row = {rank.rank, rank.host, rank.pid, times.wall_ns};
+    Value enters;
+    if (skew.operations > 0) enters = skew.mean_ns();
+    std::vector<Value> row = {rank.rank,     rank.host,     rank.pid,
+                              skew.start_ns, times.wall_ns, {}};
+    if (!path_shares.empty()) row.back() = path_shares[times.rank];
     if (rank.is_mpi) {
       row.insert(row.end(),
                  {ShareOf(times.mpi_ns(), times.wall_ns), times.collective_ns,
-                  times.point_to_point_ns, times.other_mpi_ns, times.calls,
-                  times.sent_bytes});
+                  enters, times.point_to_point_ns, times.other_mpi_ns,
+                  times.calls, times.sent_bytes});
     } else {
-      row.resize(row.size() + 6);
+      Value collective;
+      if (skew.operations > 0) collective = times.collective_ns;
+      row.insert(row.end(), {{}, collective, enters, {}, {}, {}, {}});
     }
     row.push_back(bound);
     row.push_back(rank.is_mpi
@@ -98,15 +129,18 @@ ValueTable CollectiveTable(const model::Trace& trace) {
                                {"transfer_ns", "Transfer", Unit::kNs},
                                {"late_rank", "Late rank", Unit::kCount},
                                {"late_ns", "Waited for it", Unit::kNs},
-                               {"late_operations", "Last in", Unit::kCount}},
+                               {"late_operations", "Last in", Unit::kCount},
+                               {"mean_skew_ns", "Mean skew", Unit::kNs},
+                               {"most_skew_ns", "Most skew", Unit::kNs}},
                    .rows = {}};
   for (const analysis::CollectiveSum& sum :
        analysis::CollectiveSums(trace, analysis::FindRankCalls(trace))) {
-    table.rows.push_back({sum.name, sum.comm, sum.ranks, sum.operations,
-                          sum.incomplete, sum.total_ns, sum.waiting_ns,
-                          ShareOf(sum.waiting_ns, sum.total_ns),
-                          sum.transfer_ns(), RankOrNone(sum.late_rank),
-                          sum.late_ns, sum.late_operations});
+    table.rows.push_back({sum.name, NumberOrNone(sum.comm), sum.ranks,
+                          sum.operations, sum.incomplete, sum.total_ns,
+                          sum.waiting_ns, ShareOf(sum.waiting_ns, sum.total_ns),
+                          sum.transfer_ns(), NumberOrNone(sum.late_rank),
+                          sum.late_ns, sum.late_operations,
+                          sum.skew_ns / sum.operations, sum.most_skew_ns});
   }
   return table;
 }
@@ -127,7 +161,7 @@ ValueTable MpiWaitTable(const model::Trace& trace) {
        analysis::WaitSums(trace, analysis::FindRankCalls(trace))) {
     table.rows.push_back({sum.name, sum.calls, sum.messages, sum.total_ns,
                           sum.waiting_ns, ShareOf(sum.waiting_ns, sum.total_ns),
-                          sum.transfer_ns(), RankOrNone(sum.late_rank),
+                          sum.transfer_ns(), NumberOrNone(sum.late_rank),
                           sum.late_ns, sum.late_calls});
   }
   return table;

@@ -17,6 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "importers/chrome/chrome_importer.h"
 #include "importers/load/load.h"
+#include "profiler/analysis/ranks/mpi_calls.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace.h"
@@ -168,6 +169,19 @@ std::string SumsJson(const analysis::RankSums& sums) {
   return text + "\n";
 }
 
+// With --keep_ranks, of which ranks the other tables are.
+std::string AboutKept(const model::Trace& trace,
+                      const analysis::RankSums& sums) {
+  std::vector<int64_t> kept;
+  for (const analysis::Rank& rank : analysis::FindRankCalls(trace).ranks) {
+    kept.push_back(rank.rank);
+  }
+  if (kept.empty()) return "";
+  return absl::StrCat("These tables are of ", RankList(kept),
+                      " only, which --keep_ranks has kept; averages of all ",
+                      sums.ranks().size(), " ranks are in ranks.txt.\n\n");
+}
+
 // Keeps so many. If no averages came, all that is there.
 void KeepTraces(const JobFolder& job, const analysis::RankSums& sums, int count,
                 const RankChoice& choice, JobFiles& files) {
@@ -254,9 +268,10 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   KYMO_ASSIGN_OR_RETURN(const RunTables tables,
                         MakeTables(loaded.trace, without_screen));
   ExportNotes notes;
-  absl::Status status =
-      WriteFiles(loaded.trace, [&] { return tables.text; }, command, exporters,
-                 *out, progress, notes, {.job = sums ? &*sums : nullptr});
+  const std::string about_kept = sums ? AboutKept(loaded.trace, *sums) : "";
+  absl::Status status = WriteFiles(
+      loaded.trace, [&] { return about_kept + tables.text; }, command,
+      exporters, *out, progress, notes, {.job = sums ? &*sums : nullptr});
   const std::vector<JobTable> job_tables =
       JobTables(loaded.trace, sums ? &*sums : nullptr);
   std::string about = WholeTables(job_tables);

@@ -12,6 +12,7 @@
 #include "profiler/analysis/ranks/mpi_calls.h"
 #include "profiler/base/time.h"
 #include "profiler/report/fitted_table.h"
+#include "profiler/report/ranks/rank_path_tables.h"
 #include "profiler/report/ranks/rank_tables.h"
 #include "profiler/text/text_cells.h"
 #include "profiler/text/visible_text.h"
@@ -203,6 +204,9 @@ std::vector<JobTable> JobTables(const model::Trace& trace,
         report::JobTable(*sums));
   }
   add("Ranks", report::RankTable(trace));
+  if (report::HasRankPath(trace)) {
+    add("Critical path: what held up the end", report::RankPathTable(trace));
+  }
   add("Collective calls: waiting until the last rank entered",
       report::CollectiveTable(trace));
   add("Waits for requests: until the other rank had begun to send or to "

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,8 +13,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "kymo/version.h"
 #include "profiler/base/signals_blocked.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/text/visible_text.h"
 #include "tools/profile_command/job/job_secret.h"
 #include "tools/profile_command/job/rank_protocol.h"
 #include "tools/profile_command/job/rank_tree.h"
@@ -35,6 +38,38 @@ constexpr auto kLongestPause = milliseconds(1000);
 
 absl::Status Gone() {
   return absl::UnavailableError("rank 0 does not answer any more");
+}
+
+// Whether the greeting is of another version of Kymo than this one.
+bool IsOtherVersion(const Greeting& greeting) {
+  return greeting.magic != kRankMagic &&
+         std::equal(kRankMagic.begin(), kRankMagic.end() - 1,
+                    greeting.magic.begin());
+}
+
+absl::Status OtherVersion(const Greeting& greeting) {
+  // The first version did not say its release.
+  const bool says_release = greeting.magic.back() != '1';
+  const std::string release(
+      greeting.release.data(),
+      strnlen(greeting.release.data(), greeting.release.size()));
+  return absl::FailedPreconditionError(
+      absl::StrCat("rank 0 is recorded by ",
+                   says_release ? absl::StrCat("Kymo ", VisibleText(release))
+                                : std::string("an earlier version of Kymo"),
+                   ", and this rank by Kymo " KYMO_VERSION
+                   "; use the same version for all ranks"));
+}
+
+// Rank 0 may be behind one of several addresses. What was heard there says more
+// than that nobody was there.
+void KeepTelling(const absl::Status& next, absl::Status& status) {
+  const auto tells = [](const absl::Status& s) {
+    return s.code() == absl::StatusCode::kFailedPrecondition ? 2
+           : s.code() == absl::StatusCode::kPermissionDenied ? 1
+                                                             : 0;
+  };
+  if (tells(next) >= tells(status)) status = next;
 }
 
 }  // namespace
@@ -106,7 +141,7 @@ absl::StatusOr<OwnedDescriptor> RankLink::Connect() {
       }
     }
     if (socket.ok() || is_stopped_) return socket;
-    status = socket.status();
+    KeepTelling(socket.status(), status);
   }
   return status;
 }
@@ -119,9 +154,20 @@ absl::StatusOr<OwnedDescriptor> RankLink::Meet(const MeetingPlace& place,
       absl::StrCat(endpoint.host, ":", endpoint.port,
                    " is no rank 0 of this job, or has another token"));
   const JobSecret secret(place.token);
-  Greeting greeting;
-  if (!ReceiveAll(socket.get(), &greeting, sizeof(greeting), end) ||
-      greeting.magic != kRankMagic) {
+  Greeting greeting = {};
+  // That of another version may have another size.
+  if (!ReceiveAll(socket.get(), &greeting.magic, sizeof(greeting.magic), end)) {
+    return stranger;
+  }
+  if (greeting.magic.back() != '1' &&
+      !ReceiveAll(socket.get(), &greeting.release, sizeof(greeting.release),
+                  end)) {
+    return stranger;
+  }
+  if (IsOtherVersion(greeting)) return OtherVersion(greeting);
+  if (greeting.magic != kRankMagic ||
+      !ReceiveAll(socket.get(), &greeting.challenge, sizeof(greeting.challenge),
+                  end)) {
     return stranger;
   }
   Hello hello = {.magic = kRankMagic,

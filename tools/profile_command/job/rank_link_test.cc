@@ -11,15 +11,18 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "kymo/version.h"
 #include "tools/profile_command/job/rank_protocol.h"
 #include "tools/profile_command/job/rank_server.h"
 
 namespace kymo::tools {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -97,6 +100,48 @@ TEST_F(RankLinkTest, StrangersAreSentAway) {
   EXPECT_THAT(done_, IsEmpty());
 }
 
+// Nobody listens at the other addresses of rank 0.
+TEST(RankLinkVersionTest, ARankZeroOfAnotherVersionIsNamed) {
+  for (const char version : {'1', '3'}) {
+    uint16_t port = 0;
+    const auto listener = ListenOn({}, true, port);
+    ASSERT_TRUE(listener.ok()) << listener.status();
+    std::atomic<bool> is_over = false;
+    std::thread rank_zero([&, socket = listener->get()] {
+      while (!is_over) {
+        if (!WaitReadable(socket, In(std::chrono::milliseconds(20)))) continue;
+        const OwnedDescriptor rank = AcceptFrom(socket);
+        // A version that is to come may send more or less.
+        std::string greeting(kRankMagic.begin(), kRankMagic.end() - 1);
+        greeting += version;
+        const Release release = ReleaseOf("9.8.7");
+        if (version == '1') {
+          greeting += "a challenge     ";
+        } else {
+          greeting.append(release.begin(), release.end());
+        }
+        SendAll(rank.get(), greeting.data(), greeting.size(),
+                In(std::chrono::seconds(5)));
+      }
+    });
+    const MeetingPlace place = {
+        .token = kToken, .endpoints = {{"127.0.0.1", port}, {"127.0.0.1", 1}}};
+    RankLink link({.rank = 1,
+                   .find = [place] { return place; },
+                   .keeps_connection = true,
+                   .patience = std::chrono::milliseconds(100)});
+    const absl::Status status = link.SayDone(true);
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(version == '1' ? "by an earlier version of Kymo"
+                                         : "by Kymo 9.8.7"));
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("this rank by Kymo " KYMO_VERSION));
+    is_over = true;
+    rank_zero.join();
+  }
+}
+
 TEST_F(RankLinkTest, AProofHoldsForOneConnectionAndOneRank) {
   const JobSecret secret(kToken);
   const Deadline end = In(std::chrono::seconds(10));
@@ -137,7 +182,9 @@ TEST_F(RankLinkTest, WhoSaysNothingOrDiesKeepsNobodyWaiting) {
   const Ask ask = {.what = AskFor::kClock};
   ASSERT_TRUE(SendAll(dead.get(), &ask, sizeof(ask), end));
 
-  RankLink link(Rank(2));
+  RankLink::Options options = Rank(2);
+  options.patience = std::chrono::seconds(60);
+  RankLink link(std::move(options));
   EXPECT_THAT(link.FinishClocks(), SizeIs(2));
 }
 

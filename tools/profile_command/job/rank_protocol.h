@@ -11,21 +11,27 @@
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_JOB_RANK_PROTOCOL_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_JOB_RANK_PROTOCOL_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "tools/profile_command/job/job_secret.h"
 
 namespace kymo::tools {
 
-// Another text for another version of these messages.
+// The last character is another one for another version of these messages.
 inline constexpr std::array<char, 8> kRankMagic = {'K', 'Y', 'M', 'O',
-                                                   'R', 'K', 'S', '1'};
+                                                   'R', 'K', 'S', '2'};
 using Challenge = std::array<uint64_t, 2>;
+using Release = std::array<char, 24>;  // of Kymo; the rest is 0
 
+// Whatever the version, the magic and the release come first, so that a rank
+// can say with whom it cannot talk.
 struct Greeting {
   std::array<char, 8> magic;
+  Release release;
   Challenge challenge;
 };
 
@@ -69,6 +75,12 @@ struct Ask {
 };
 
 inline constexpr int kRoundTrips = 40;
+
+inline Release ReleaseOf(std::string_view text) {
+  Release release = {};
+  std::ranges::copy(text.substr(0, release.size() - 1), release.begin());
+  return release;
+}
 
 enum class ProofOf : char { kRank = 'r', kRankZero = '0' };
 

@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "kymo/version.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/signals_blocked.h"
 #include "profiler/base/status_macros.h"
@@ -63,7 +64,9 @@ class RankServer::Connection {
 
   bool Greet() {
     challenge_ = {RandomNumber(), RandomNumber()};
-    const Greeting greeting = {.magic = kRankMagic, .challenge = challenge_};
+    const Greeting greeting = {.magic = kRankMagic,
+                               .release = ReleaseOf(KYMO_VERSION),
+                               .challenge = challenge_};
     return Answer(greeting);
   }
 

@@ -1,0 +1,59 @@
+// request_waits.h - which rank a call waited for that completes requests.
+//
+//   const RequestWaits waits(trace, calls);
+//   for (const auto& of_rank : waits.by_rank()) {
+//     for (const RequestWait& wait : of_rank) Print(wait.waiting_ns);
+//   }
+//
+// rank_waits.h says when a rank waits, and until when.
+//
+// Units: nanoseconds. Threads: values.
+#ifndef KYMO_PROFILER_ANALYSIS_RANKS_REQUEST_WAITS_H_
+#define KYMO_PROFILER_ANALYSIS_RANKS_REQUEST_WAITS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "profiler/analysis/ranks/mpi_calls.h"
+
+namespace kymo::analysis {
+
+// One call that waits for requests, and the latest rank of their messages and
+// collective operations.
+struct RequestWait {
+  model::EventIndex event = 0;
+  int64_t messages = 0;
+  DurationNs waiting_ns = 0;
+  size_t late_rank = 0;              // into RankCalls::ranks
+  model::EventIndex late_event = 0;  // what began there at the wait's end
+};
+
+class RequestWaits {
+ public:
+  RequestWaits(const model::Trace& trace, const RankCalls& calls);
+
+  // For each of RankCalls::ranks, by begin.
+  const std::vector<std::vector<RequestWait>>& by_rank() const {
+    return by_rank_;
+  }
+
+ private:
+  // One end of a message, or a part of a collective operation.
+  struct End {
+    model::EventIndex event = 0;
+    size_t rank = 0;
+  };
+
+  RequestWait* WaitOf(const End& request);
+  void CompleteMessage(const End& own, const End& other, bool receives);
+  void CompleteCollective(const End& own, const End& last);
+  static void Note(RequestWait& wait, DurationNs waiting, const End& late);
+
+  const model::Trace& trace_;
+  std::vector<std::vector<RequestWait>> by_rank_;
+};
+
+}  // namespace kymo::analysis
+
+#endif  // KYMO_PROFILER_ANALYSIS_RANKS_REQUEST_WAITS_H_

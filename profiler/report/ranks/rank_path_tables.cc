@@ -1,0 +1,99 @@
+#include "profiler/report/ranks/rank_path_tables.h"
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/analysis/ranks/mpi_calls.h"
+#include "profiler/analysis/ranks/rank_path.h"
+#include "profiler/report/paths/path_parts.h"
+
+namespace kymo::report {
+namespace {
+
+using analysis::RankStep;
+
+struct NamedRankPath {
+  explicit NamedRankPath(const model::Trace& trace)
+      : calls(analysis::FindRankCalls(trace)), parts(trace) {
+    for (const RankStep& step : analysis::FindRankPath(trace, calls)) {
+      if (step.call == model::kNoEvent) {
+        parts.AddRunning(step.track, step.start_ns, step.end_ns, "computing");
+      } else {
+        parts.Add({.track = step.track,
+                   .start_ns = step.start_ns,
+                   .duration_ns = step.duration_ns(),
+                   .cause = "MPI",
+                   .name = std::string(trace.EventName(step.call))});
+      }
+      rank_of.emplace(step.track, step.rank);
+    }
+  }
+
+  // Threads of a rank count as one.
+  std::vector<NamedPart> ByRank() const {
+    std::map<size_t, model::TrackIndex> first_of;
+    std::vector<NamedPart> by_rank = parts.list();
+    for (NamedPart& part : by_rank) {
+      const size_t rank = rank_of.at(part.track);
+      part.track = first_of.try_emplace(rank, part.track).first->second;
+    }
+    return by_rank;
+  }
+
+  const analysis::Rank& RankOf(model::TrackIndex track) const {
+    return calls.ranks[rank_of.at(track)];
+  }
+
+  analysis::RankCalls calls;
+  PathParts parts;
+  std::map<model::TrackIndex, size_t> rank_of;  // into calls.ranks
+};
+
+}  // namespace
+
+bool HasRankPath(const model::Trace& trace) {
+  return analysis::HasRankPath(analysis::FindRankCalls(trace));
+}
+
+ValueTable RankPathTable(const model::Trace& trace) {
+  ValueTable table{.columns = {{"rank", "Rank", Unit::kCount},
+                               {"host", "Host", Unit::kText},
+                               {"rank_share", "Rank %", Unit::kShare},
+                               {"cause", "Cause", Unit::kText},
+                               {"name", "Name", Unit::kText},
+                               {"share", "Path %", Unit::kShare},
+                               {"path_ns", "On the path", Unit::kNs},
+                               {"count", "# of parts", Unit::kCount}},
+                   .rows = {}};
+  const NamedRankPath path(trace);
+  for (PathRow& row : SumOfParts(path.ByRank())) {
+    const analysis::Rank& rank = path.RankOf(row.track);
+    table.rows.push_back({rank.rank, rank.host, row.track_share,
+                          std::string(row.cause), std::move(row.name),
+                          row.share, row.time_ns, row.count});
+  }
+  return table;
+}
+
+ValueTable RankPathStepTable(const model::Trace& trace) {
+  ValueTable table{.columns = {{"start_ns", "Start", Unit::kNs},
+                               {"rank", "Rank", Unit::kCount},
+                               {"host", "Host", Unit::kText},
+                               {"cause", "Cause", Unit::kText},
+                               {"name", "Name", Unit::kText},
+                               {"path_ns", "On the path", Unit::kNs}},
+                   .rows = {}};
+  const NamedRankPath path(trace);
+  for (const NamedPart& part : path.parts.list()) {
+    const analysis::Rank& rank = path.RankOf(part.track);
+    table.rows.push_back({part.start_ns - trace.start_ns(), rank.rank,
+                          rank.host, std::string(part.cause), part.name,
+                          part.duration_ns});
+  }
+  return table;
+}
+
+}  // namespace kymo::report
