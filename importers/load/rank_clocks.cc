@@ -70,11 +70,6 @@ void ForEachNamed(const model::TraceShard& shard, std::string_view text,
   }
 }
 
-// How much rank 0's clock is ahead of the file's times at `point`.
-int64_t AheadAt(const ClockPoint& point) {
-  return point.mono_ns + point.offset_ns - point.time_ns;
-}
-
 std::string Microseconds(DurationNs ns) {
   return absl::StrFormat("%.3f us", static_cast<double>(ns) * 1e-3);
 }
@@ -87,20 +82,6 @@ ImportFinding AlignedByMessages(int64_t rank, DurationNs bound) {
               " was not measured; by the rank's messages it is known to ",
               Microseconds(bound)),
           .count = 1};
-}
-
-// Clocks of machines drift apart by at most so much of the time: 500 ppm, which
-// is as far as NTP slews a clock.
-constexpr int64_t kDriftPart = 2'000;
-
-// By how much a clock has jumped against rank 0's between its first and its
-// last measurement; 0: no more than clocks drift.
-DurationNs JumpOf(const RankClock& clock) {
-  const ClockPoint& first = clock.points.front();
-  const ClockPoint& last = clock.points.back();
-  const DurationNs change = std::abs(last.offset_ns - first.offset_ns);
-  const DurationNs drift = std::abs(last.mono_ns - first.mono_ns) / kDriftPart;
-  return change > drift + first.bound_ns + last.bound_ns ? change : 0;
 }
 
 ImportFinding Jumped(int64_t rank, DurationNs jump) {
@@ -228,34 +209,6 @@ std::optional<RankClock> FindRankClock(
   return clock;
 }
 
-model::TimeMap MapToReference(const RankClock& clock,
-                              const RankClock& reference) {
-  // Times of rank 0's CLOCK_MONOTONIC, and from there those of the reference.
-  const ClockPoint& first = clock.points.front();
-  const ClockPoint& last = clock.points.back();
-  const ClockPoint& its_first = reference.points.front();
-  const ClockPoint& its_last = reference.points.back();
-  const auto to_reference = [&](int64_t rank_0_ns) {
-    const TimeNs time = rank_0_ns - AheadAt(its_first);
-    const DurationNs length = its_last.time_ns - its_first.time_ns;
-    if (length <= 0) return time;
-    const double part = static_cast<double>(time - its_first.time_ns) /
-                        static_cast<double>(length);
-    return time - static_cast<DurationNs>(
-                      part * static_cast<double>(AheadAt(its_last) -
-                                                 AheadAt(its_first)));
-  };
-  model::TimeMap map = {.from_ns = first.time_ns,
-                        .to_ns = to_reference(first.time_ns + AheadAt(first))};
-  const DurationNs length = last.time_ns - first.time_ns;
-  if (length > 0) {
-    const TimeNs end = to_reference(last.time_ns + AheadAt(last));
-    map.drift = static_cast<double>(end - map.to_ns - length) /
-                static_cast<double>(length);
-  }
-  return map;
-}
-
 namespace {
 
 void Move(const RankFile& file, const model::TimeMap& map) {
@@ -379,11 +332,11 @@ std::vector<model::TraceShard> AlignRanks(std::span<const RankFile> files) {
   }
   for (size_t i = 0; i < files.size(); ++i) {
     if (!clocks[i] || clocks[i]->points.empty()) continue;
-    if (const DurationNs jump = JumpOf(*clocks[i]); jump != 0) {
+    if (const DurationNs jump = JumpOf(clocks[i]->points); jump != 0) {
       files[i].findings->push_back(Jumped(clocks[i]->rank, jump));
     }
     if (&*clocks[i] == reference) continue;
-    Move(files[i], MapToReference(*clocks[i], *reference));
+    Move(files[i], MapToReference(clocks[i]->points, reference->points));
   }
   return AlignByMessages(files, clocks);
 }

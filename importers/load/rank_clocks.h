@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "importers/load/clock_line.h"
 #include "profiler/base/time.h"
 #include "profiler/model/move_times.h"
 #include "profiler/model/records.h"
@@ -31,14 +32,6 @@
 #include "profiler/plugin/trace_importer.h"
 
 namespace kymo {
-
-// One measurement, as the instant `MPI clock` or `job clock` has it.
-struct ClockPoint {
-  TimeNs time_ns = 0;  // of the file, when it was recorded
-  int64_t mono_ns = 0;
-  int64_t offset_ns = 0;
-  int64_t bound_ns = 0;
-};
 
 // What a file says of its rank.
 struct RankClock {
@@ -52,11 +45,6 @@ struct RankClock {
 // Nothing: the shards are of no rank, or of several.
 std::optional<RankClock> FindRankClock(
     std::span<const model::TraceShard> shards);
-
-// The map from the times of `clock` to those of `reference`.
-// REQUIRES: both have points.
-model::TimeMap MapToReference(const RankClock& clock,
-                              const RankClock& reference);
 
 // A file's parts that alignment changes.
 struct RankFile {

@@ -123,6 +123,36 @@ TEST(RankClocksTest, BetweenTwoMeasurementsTheClockDriftsAlongALine) {
   EXPECT_EQ(one.TimeOf(3), 1'001'100);
 }
 
+// Both ranks are on one machine. What the offsets differ by is uncertainty, and
+// no drift that would go on before the first measurement.
+TEST(RankClocksTest, UncertainOffsetsAreNoDrift) {
+  RankShard zero(0);
+  zero.Clock(1'000'000, 1'000'000, 0);
+  zero.Clock(1'001'000, 1'001'000, 0);
+  RankShard one(1);
+  one.Clock(1'000'000, 1'000'000, 3);
+  one.Clock(1'001'000, 1'001'000, -1);  // both are +- 3
+  one.Add("before", 500'000, {});
+  const RankFile files[] = {zero.File(), one.File()};
+  AlignRanks(files);
+  EXPECT_EQ(one.TimeOf(3), 500'001);
+}
+
+// The second measurement's thread did not run for 6 ms between its looks at the
+// two clocks.
+TEST(RankClocksTest, NoClockDriftsBySixMillisecondsInFifty) {
+  RankShard zero(0);
+  zero.Clock(1'000'000'000, 1'000'000'000, 0);
+  zero.Clock(1'050'000'000, 1'050'000'000, 0);
+  RankShard one(1);
+  one.Clock(1'000'000'000, 1'000'000'000, 0);
+  one.Clock(1'056'000'000, 1'050'000'000, 0);
+  one.Add("before", 1'000, {});
+  const RankFile files[] = {zero.File(), one.File()};
+  AlignRanks(files);
+  EXPECT_EQ(one.TimeOf(3), 1'000);
+}
+
 TEST(RankClocksTest, AClockThatJumpedIsSaid) {
   RankShard zero(0);
   zero.Clock(1'000, 1'000, 0);
