@@ -96,12 +96,13 @@ void HeapFold::Add(const HeapThread& thread, const HeapRecord& record) {
     }
     return;
   }
-  if (is_of_next_program) EndProgram(heap, thread, record.time_ns);
-  Allocate(heap, thread.track, record);
+  const int64_t ended =
+      is_of_next_program ? EndProgram(heap, thread, record.time_ns) : 0;
+  Allocate(heap, thread.track, record, ended);
 }
 
-void HeapFold::EndProgram(Heap& heap, const HeapThread& thread,
-                          TimeNs time_ns) {
+int64_t HeapFold::EndProgram(Heap& heap, const HeapThread& thread,
+                             TimeNs time_ns) {
   heap.live.ForEach([&](const LiveBlocks::Block& block) {
     heap.folded.replaced += {1, block.bytes};
     EndBlock(heap, block);
@@ -114,10 +115,10 @@ void HeapFold::EndProgram(Heap& heap, const HeapThread& thread,
       left -= bytes;
     }
   }
-  AddToCurves(heap, time_ns, -heap.live_bytes);
   heap.program = thread.program;
   heap.live.Clear();
   std::fill(heap.last_block.begin(), heap.last_block.end(), 0);
+  return heap.live_bytes;
 }
 
 void HeapFold::AddChange(Heap& heap, model::TrackIndex track,
@@ -179,7 +180,7 @@ void HeapFold::ChangeAlive(Heap& heap, Sum& sum, const BlockSum& change) {
 }
 
 void HeapFold::Allocate(Heap& heap, model::TrackIndex track,
-                        const HeapRecord& record) {
+                        const HeapRecord& record, int64_t ended) {
   if (heap.folded.allocated.count == 0) {
     heap.folded.track = track;
     heap.folded.first_ns = record.time_ns;
@@ -190,7 +191,7 @@ void HeapFold::Allocate(Heap& heap, model::TrackIndex track,
   heap.folded.allocated += block;
   ++heap.folded.sizes[HistogramEntry(record.bytes)];
   sum.stack.allocated += block;
-  int64_t change = record.bytes;
+  int64_t change = record.bytes - ended;
   LiveBlocks::Block old;
   if (heap.live.Put({.address = record.address,
                      .bytes = record.bytes,

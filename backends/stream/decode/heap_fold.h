@@ -160,9 +160,12 @@ class HeapFold {
   Heap& HeapOf(int64_t pid);
   uint32_t SumOf(Heap& heap, model::TrackIndex track, model::StackId stack);
   static void ChangeAlive(Heap& heap, Sum& sum, const model::BlockSum& change);
-  void Allocate(Heap& heap, model::TrackIndex track, const HeapRecord& record);
+  // `ended`: the bytes of blocks that ended at the same time.
+  void Allocate(Heap& heap, model::TrackIndex track, const HeapRecord& record,
+                int64_t ended);
   void Free(Heap& heap, model::TrackIndex track, const HeapRecord& record);
-  void EndProgram(Heap& heap, const HeapThread& thread, TimeNs time_ns);
+  // Returns the bytes that it had.
+  int64_t EndProgram(Heap& heap, const HeapThread& thread, TimeNs time_ns);
   void AddChange(Heap& heap, model::TrackIndex track,
                  const model::FoldedChange& change);
   void EndBlock(Heap& heap, const LiveBlocks::Block& block);

@@ -83,7 +83,6 @@ class PlainHeap {
       }
       live_.clear();
       last_block_.clear();
-      heap.live.push_back({record.time_ns, live_bytes_});
     }
     const auto old =
         thread.program == program_ ? live_.find(record.address) : live_.end();
