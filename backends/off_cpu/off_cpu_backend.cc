@@ -69,6 +69,8 @@ class OffCpuBackend final : public ActivityBackend {
 
   absl::Status Availability(const SessionOptions& options) const override {
     if (options.target == TargetKind::kThisProcess) return absl::OkStatus();
+    // This is asked some time before the program starts.
+    off_cpu::WaitRingReader::BeginClock();
     // The kernel ends the events of an ordinary user at such a program's exec.
     if (geteuid() != 0 && !options.target_path.empty() &&
         sampling::InspectProgram(options.target_path).changes_user) {
@@ -120,7 +122,6 @@ class OffCpuBackend final : public ActivityBackend {
 }  // namespace
 
 std::unique_ptr<ActivityBackend> NewOffCpuBackend() {
-  off_cpu::WaitRingReader::BeginClock();
   return std::make_unique<OffCpuBackend>();
 }
 
