@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -102,13 +103,32 @@ class DeviceCollectives {
     }
   }
 
-  void AddGroup(const OfRanks& by_rank) {
-    const int64_t comm = next_comm_++;
+  // Whether kernels without numbers belong together by their order. All kernels
+  // of an operation run until the last one has come.
+  bool AreInOrder(const OfRanks& by_rank) const {
     const size_t size = by_rank.begin()->second.size();
     for (const auto& [rank, own] : by_rank) {
-      const bool is_numbered = own.front().sequence >= 0;
-      if (!is_numbered && own.size() != size) return;
+      if (own.size() != size) return false;
     }
+    for (size_t i = 0; i < size; ++i) {
+      TimeNs last_start = std::numeric_limits<TimeNs>::min();
+      TimeNs first_end = std::numeric_limits<TimeNs>::max();
+      for (const auto& [rank, own] : by_rank) {
+        last_start = std::max(last_start, trace_.start()[own[i].event]);
+        first_end = std::min(first_end, trace_.end()[own[i].event]);
+      }
+      if (last_start > first_end) return false;
+    }
+    return true;
+  }
+
+  void AddGroup(const OfRanks& by_rank) {
+    const bool are_numbered =
+        std::ranges::all_of(by_rank, [](const auto& of_rank) {
+          return of_rank.second.front().sequence >= 0;
+        });
+    if (!are_numbered && !AreInOrder(by_rank)) return;
+    const int64_t comm = next_comm_++;
     for (const auto& [rank, own] : by_rank) {
       for (MpiCall call : own) {
         call.comm = comm;

@@ -11,8 +11,9 @@
 // order.
 //
 // Kernels without numbers are counted. If ranks have different numbers of them
-// in a group, it is not known which ones belong together, and none of that
-// group is added. Neither are sends and receives between two ranks.
+// in a group, or two that should belong together do not run at the same time,
+// it is not known which ones belong together, and none of that group is added.
+// Neither are sends and receives between two ranks.
 //
 // Threads: values.
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_DEVICE_COLLECTIVES_H_

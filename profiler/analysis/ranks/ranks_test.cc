@@ -331,6 +331,11 @@ TEST(RanksTest, KernelsWithoutNumbersAreCounted) {
     job.Kernels(100 + rank, 30 + rank);
     job.Kernel(exchange, 600, 700);
     if (rank == 1) job.Kernel(exchange, 800, 900);
+    // The second one of rank 1 is over before that of rank 0 begins: some are
+    // missing.
+    job.Kernels(100 + rank, 40 + rank);
+    job.Kernel(exchange, 600, 700);
+    job.Kernel(exchange, rank == 0 ? 800 : 750, rank == 0 ? 900 : 790);
   }
   const model::Trace trace = job.Build();
   const auto sums = CollectiveSums(trace, FindRankCalls(trace));
