@@ -23,11 +23,12 @@ struct MpiSettings {
 const SettingTable<MpiSettings>& MpiTable() {
   using S = MpiSettings;
   static const auto& table = *new SettingTable<S>(
-      "mpi", {{.name = "capture",
-               .value = setting::Switch(&S::capture),
-               .purpose = "Record calls of MPI if mpirun started the command. "
-                          "0: for programs that have a tool of their own "
-                          "before MPI which must come first."}});
+      "mpi",
+      {{.name = "capture",
+        .value = setting::Switch(&S::capture),
+        .purpose = "Record calls of MPI if mpirun or srun started the "
+                   "command. 0: for programs that have a tool of their own "
+                   "before MPI which must come first."}});
   return table;
 }
 
@@ -56,7 +57,7 @@ class MpiBackend : public ActivityBackend {
     const absl::StatusOr<MpiSettings> settings =
         MpiTable().Read(options.settings);
     const std::optional<JobRank> rank = FindJobRank(getenv);
-    return settings.ok() && settings->capture && rank && rank->is_mpi;
+    return settings.ok() && settings->capture && rank && rank->may_use_mpi;
   }
 
   absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(

@@ -1,3 +1,4 @@
+// Long, because all that a session does shares its state.
 #include "backends/stream/child_session.h"
 
 #include <errno.h>
@@ -67,6 +68,7 @@ class ChildSession : public ActivitySession {
     }
     pages_->Make(kPopulatedAtStart);
     if (door_.is_there()) return absl::OkStatus();
+    OfferToSave();
     setup->environment[record::kArenaVariable] =
         absl::StrCat("/proc/", getpid(), "/fd/", fd_);
     setup->obstacle = ObstacleToPreloading(settings_.target_path);
@@ -202,6 +204,29 @@ class ChildSession : public ActivitySession {
   }
 
  private:
+  // A raw file is there already, and of a flight recorder this process has what
+  // is to be kept.
+  void OfferToSave() {
+    if (settings_.last_records == nullptr || raw_ || flight_) return;
+    first_anchor_ = MeasureAnchor(arena_.clock_source());
+    LastRecords& last = *settings_.last_records;
+    last.descriptors.insert(last.descriptors.end(), {fd_, store_.fd()});
+    last.savers.push_back([this] { SaveLast(); });
+  }
+
+  // In a copy of this process, which has died since then.
+  void SaveLast() {
+    arena_.header().recording.store(0, std::memory_order_relaxed);
+    last_anchor_ = MeasureAnchor(arena_.clock_source());
+    store_.FindEnd();
+    reader_->ReadAll([this](const ChunkView& view) { store_.Add(view); });
+    const absl::Status status = KeepRawFile(store_.fd(), RawPath(), arena_,
+                                            Header(/*is_complete=*/false));
+    if (!status.ok()) {
+      // Nobody is there to be told. Whoever looks for the file finds none.
+    }
+  }
+
   // Bounds how far the clock is extrapolated if this process dies.
   static constexpr int64_t kNoteEveryNs = 100 * kNsPerMs;
 

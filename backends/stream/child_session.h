@@ -3,7 +3,8 @@
 // which hands over such an arena; then without what the program starts.
 //
 // The records survive the sudden death of any recorded process. With
-// cpu_keep_raw they also survive the death of this process.
+// cpu_keep_raw they also survive the death of this process, and so they do if
+// another one runs the savers of last_records.h.
 #ifndef KYMO_BACKENDS_STREAM_CHILD_SESSION_H_
 #define KYMO_BACKENDS_STREAM_CHILD_SESSION_H_
 
@@ -15,6 +16,7 @@
 #include "backends/stream/flight_recorder.h"
 #include "profiler/door/knock.h"
 #include "profiler/plugin/activity_backend.h"
+#include "profiler/plugin/last_records.h"
 #include "profiler/plugin/sampled_processes.h"
 #include "profiler/plugin/window_reducer.h"
 #include "profiler/record/host/host.h"
@@ -37,6 +39,7 @@ struct ChildSettings {
   std::shared_ptr<WindowReducer> reducer;
   std::optional<FlightLimit> flight;
   std::shared_ptr<const SampledProcesses> sampled;  // may be null
+  std::shared_ptr<LastRecords> last_records;        // likewise
   // Of a program that runs already. Then there is neither `keep_raw` nor
   // `flight`.
   std::shared_ptr<door::OpenDoor> door;

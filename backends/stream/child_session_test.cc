@@ -1,5 +1,6 @@
 // The recording of a child, with this process in the part of the child: it maps
-// the arena that its environment names, and writes chunks.
+// the arena that its environment names, and writes chunks. Long, because its
+// cases share that.
 #include "backends/stream/child_session.h"
 
 #include <fcntl.h>
@@ -26,6 +27,7 @@
 #include "profiler/model/folded_memory.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/plugin/kept_recording.h"
+#include "profiler/plugin/last_records.h"
 #include "profiler/plugin/target_setup.h"
 #include "profiler/record/tool_variables.h"
 
@@ -315,6 +317,39 @@ TEST_F(ChildSessionTest, ARawFileHasEverythingInTheEnd) {
   EXPECT_EQ(Names(raw->shard), (Texts{"drained", "owned"}));
   session_ = nullptr;
   EXPECT_TRUE(std::filesystem::exists(RawPath()));
+}
+
+// As when a launcher kills a job.
+TEST_F(ChildSessionTest, AnotherProcessSavesTheRecordsOfOneThatWasKilled) {
+  settings_.last_records = std::make_shared<LastRecords>();
+  Start();
+  ASSERT_EQ(settings_.last_records->savers.size(), 1u);
+  EXPECT_EQ(settings_.last_records->descriptors.size(), 2u);
+  int orders[2];
+  ASSERT_EQ(pipe(orders), 0);
+  const pid_t saver = fork();
+  if (saver == 0) {
+    close(orders[1]);
+    char order;
+    static_cast<void>(!read(orders[0], &order, 1));
+    settings_.last_records->savers[0]();
+    _exit(0);
+  }
+  AddChunk("drained");
+  AddChunk("drained, too");
+  session_->Poll();
+  AddChunk("sealed");
+  AddChunk("owned", /*sealed=*/false);
+  close(orders[0]);
+  close(orders[1]);
+  waitpid(saver, nullptr, 0);
+  const auto raw = ReadRawFile(RawPath());
+  ASSERT_TRUE(raw.ok()) << raw.status();
+  EXPECT_FALSE(raw->is_complete);
+  EXPECT_EQ(raw->cut_bytes, 0u);
+  EXPECT_EQ(Names(raw->shard),
+            (Texts{"drained", "drained, too", "sealed", "owned"}));
+  ASSERT_TRUE(session_->Stop().ok());
 }
 
 TEST_F(ChildSessionTest, OnlyAFlightRecorderIsDumped) {

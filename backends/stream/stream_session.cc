@@ -14,6 +14,7 @@
 #include "backends/stream/trace_memory.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/door/doors.h"
+#include "profiler/plugin/last_records.h"
 #include "profiler/plugin/sampled_processes.h"
 #include "profiler/plugin/shared_parts.h"
 #include "profiler/plugin/window_reducer.h"
@@ -73,6 +74,7 @@ class StreamRecording {
         others_record_ranges_(options.others_record_ranges),
         scratch_dir_(options.scratch_dir),
         sampled_(SampledProcesses::Of(options.shared)),
+        last_records_(LastRecords::Of(options.shared)),
         facts_(RecordingFacts::Of(options.shared)),
         doors_(DoorsOf(options)),
         settings_(settings) {}
@@ -179,7 +181,8 @@ class StreamRecording {
             .max_disk = settings_.max_disk,
             .reducer = facts_->reducer,
             .flight = flight,
-            .sampled = sampled_};
+            .sampled = sampled_,
+            .last_records = last_records_};
   }
 
   std::unique_ptr<ActivitySession> NewLocal() const {
@@ -198,6 +201,7 @@ class StreamRecording {
   const bool others_record_ranges_;
   const std::string scratch_dir_;
   const std::shared_ptr<const SampledProcesses> sampled_;
+  const std::shared_ptr<LastRecords> last_records_;
   const std::shared_ptr<const RecordingFacts> facts_;
   const std::shared_ptr<door::Doors> doors_;
   const StreamSettings settings_;

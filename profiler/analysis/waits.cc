@@ -12,7 +12,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "profiler/analysis/go_idle_stacks.h"
 #include "profiler/analysis/lock_origins.h"
 #include "profiler/analysis/open_events.h"
 #include "profiler/analysis/steps.h"
@@ -74,22 +73,35 @@ std::vector<ThreadWaits> WaitsByThread(const Trace& trace) {
   return threads;
 }
 
+// Where threads of Go wait for goroutines that can run, and the monitor, which
+// only sleeps. Goroutines wait without a thread. So what such a thread waits
+// for is work, whatever its system call is.
+constexpr std::string_view kGoScheduler[] = {
+    "runtime.findRunnable", "runtime.findrunnable", "runtime.stopm",
+    "runtime.stoplockedm", "runtime.sysmon"};
+
+// Where ranks of MPI measure their clocks (backends/mpi/target/clock_sync.h).
+constexpr std::string_view kOwnCode[] = {"kymo::mpi::StartClocks()",
+                                         "kymo::mpi::EndClocks()"};
+
 // Whether waits of a kind that are outside of all ranges are idle.
 class IdleRule {
  public:
   explicit IdleRule(const Trace& trace)
       : trace_(trace),
         has_ranges_(trace.tracks().size(), kUnknown),
-        go_(trace) {}
+        go_(trace, kGoScheduler),
+        own_(trace, kOwnCode) {}
 
   bool IsIdle(const Wait& wait, EventIndex innermost) {
+    if (own_.Has(wait.stack)) return true;
     if (innermost != kNoEvent) return false;
     if (IsGoIdle(wait)) return true;
     if (!MayWaitForWork(wait.kind)) return false;
     return !IsFirstThread(wait.track) || Has(wait.track);
   }
   bool IsIdle(const WaitSum& sum) {
-    if (IsGoIdle(sum)) return true;
+    if (own_.Has(sum.stack) || IsGoIdle(sum)) return true;
     return MayWaitForWork(sum.kind) && !IsFirstThread(sum.track) &&
            !Has(sum.track);
   }
@@ -114,7 +126,8 @@ class IdleRule {
 
   const Trace& trace_;
   std::vector<Answer> has_ranges_;  // by track
-  GoIdleStacks go_;
+  StacksThrough go_;
+  StacksThrough own_;
 };
 
 // each(wait, is_idle) in the order of thread_states()->waits

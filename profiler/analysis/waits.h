@@ -20,7 +20,8 @@
 //   it is the one that the user waits for.
 //
 // A thread of Go's scheduler that has nothing to run is idle, too, whichever it
-// is and however it waits.
+// is and however it waits. So is one that waits in Kymo's own code, for the
+// clocks of other ranks.
 //
 // Short waits (profiler/model/waits.h) have no place in time. They belong to no
 // range, and they are idle only if their thread has no range at all.

@@ -196,6 +196,18 @@ TEST(WaitsTest, ThreadsOfGosSchedulerAreIdle) {
   EXPECT_EQ(SummarizeWaits(trace).idle_ns, 10 + 11 + 12);
 }
 
+// Kymo measures clocks of ranks in the thread that called MPI_Init.
+TEST(WaitsTest, WaitsOfKymosOwnCodeAreIdle) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 7, "main");
+  t.SetThreadTimes({{.track = main, .wall_ns = 100}});
+  t.AddRange(main, "MPI_Finalize", 0, 50);
+  t.AddWait(At(main, WaitKind::kSleep, 0, 10),
+            {"main", "MPI_Finalize", "kymo::mpi::EndClocks()", "Pause"});
+  t.AddWait(At(main, WaitKind::kSleep, 20, 31), {"main", "MPI_Finalize"});
+  EXPECT_EQ(SummarizeWaits(std::move(t).Build()).idle_ns, 10);
+}
+
 // The thread was runnable for 40 of 100, and nobody saw when waits ended.
 TEST(WaitsTest, KindsAreNoMoreThanTheBlockedTime) {
   TestTrace t;

@@ -13,6 +13,7 @@ struct Launcher {
   const char* size;
   const char* local_size;
   bool is_mpi;
+  bool may_use_mpi;
   // What names the job, all together. Where none of them is set, the batch
   // system's names count.
   std::array<const char*, 4> job;
@@ -29,19 +30,22 @@ constexpr Launcher kLaunchers[] = {
      "OMPI_COMM_WORLD_SIZE",
      "OMPI_COMM_WORLD_LOCAL_SIZE",
      true,
+     true,
      {"PMIX_NAMESPACE", "", "", ""}},
     {"PMI_RANK",
      "PMI_SIZE",
      "MPI_LOCALNRANKS",
+     true,
      true,
      {"PMI_JOBID", "", "", ""}},
     {"RANK",
      "WORLD_SIZE",
      "LOCAL_WORLD_SIZE",
      false,
+     false,
      {"TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT",
       "TORCHELASTIC_RESTART_COUNT"}},
-    {"SLURM_PROCID", "SLURM_NTASKS", "", false, kBatchJob}};
+    {"SLURM_PROCID", "SLURM_NTASKS", "", false, true, kBatchJob}};
 
 std::optional<int64_t> Number(const GetVariable& get, const char* name) {
   const char* const text = *name == '\0' ? nullptr : get(name);
@@ -83,6 +87,7 @@ std::optional<JobRank> FindJobRank(const GetVariable& get) {
                      .size = *size,
                      .local_size = Number(get, launcher.local_size).value_or(0),
                      .is_mpi = launcher.is_mpi,
+                     .may_use_mpi = launcher.may_use_mpi,
                      .job = JobName(get, launcher.job)};
     if (found.job.empty()) found.job = JobName(get, kBatchJob);
     return found;

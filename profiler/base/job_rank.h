@@ -29,6 +29,8 @@ struct JobRank {
   // How many ranks are on this machine; 0: not known.
   int64_t local_size = 0;
   bool is_mpi = false;  // started by an mpirun
+  // Started by an mpirun, or by srun, which starts programs of any kind.
+  bool may_use_mpi = false;
   // The same text for all ranks of a job. Most launchers give another one to
   // another job; those that do not make it from a port of the machine. Empty:
   // the launcher gives none.

@@ -24,6 +24,7 @@ TEST(JobRankTest, KnowsTheVariablesOfEachLauncher) {
   EXPECT_EQ(open->size, 8);
   EXPECT_EQ(open->local_size, 4);
   EXPECT_TRUE(open->is_mpi);
+  EXPECT_TRUE(open->may_use_mpi);
   EXPECT_EQ(open->job, "77");
 
   const auto mpich =
@@ -36,6 +37,7 @@ TEST(JobRankTest, KnowsTheVariablesOfEachLauncher) {
   const auto torch = Find({{"RANK", "1"}, {"WORLD_SIZE", "2"}});
   ASSERT_TRUE(torch.has_value());
   EXPECT_FALSE(torch->is_mpi);
+  EXPECT_FALSE(torch->may_use_mpi);
   EXPECT_EQ(torch->rank, 1);
 
   const auto slurm = Find({{"SLURM_PROCID", "5"},
@@ -45,6 +47,8 @@ TEST(JobRankTest, KnowsTheVariablesOfEachLauncher) {
   ASSERT_TRUE(slurm.has_value());
   EXPECT_EQ(slurm->rank, 5);
   EXPECT_EQ(slurm->job, "77-2");
+  EXPECT_FALSE(slurm->is_mpi);
+  EXPECT_TRUE(slurm->may_use_mpi);
 }
 
 TEST(JobRankTest, ATorchrunWithoutANameIsNamedByItsAddress) {

@@ -2,10 +2,12 @@
  *
  * rank_program STEPS LATE_RANK: in each step, rank LATE_RANK sleeps 30 ms
  * before a reduction that all ranks take part in. Around it are messages of
- * each kind, with known peers, tags and sizes.
+ * each kind, with known peers, tags and sizes. With a third argument the last
+ * rank ends before MPI_Finalize: by MPI_Abort ("abort"), or just so ("exit").
  */
 #include <mpi.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define COUNT 100
@@ -73,7 +75,10 @@ int main(int argc, char** argv) {
   Persistent(rank, size, steps);
   MPI_Comm_free(&again);
   /* A rank that is killed never gets here. */
-  if (argc > 3 && rank == size - 1) _exit(0);
+  if (argc > 3 && rank == size - 1) {
+    if (strcmp(argv[3], "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 7);
+    _exit(0);
+  }
   MPI_Finalize();
   return 0;
 }

@@ -219,21 +219,27 @@ class RanksTest:
                           self.rows("ranks", out / "trace.json")],
                          ["yes"] * RANKS)
 
-    def test_a_rank_that_never_finalizes_is_there(self):
-        out = self.folder / "exits"
-        # What a launcher makes of such a rank differs. Some kill the commands,
-        # and the answer comes after them.
-        try:
-            self.record(out, 1, 0, "exit")
-        except AssertionError:
-            pass
-        for _ in range(600):
-            if (out / "ranks.txt").exists():
-                break
-            time.sleep(0.1)
-        rows = {row["rank"]: row
-                for row in self.rows("ranks", out / "trace.json")}
-        self.assertEqual(rows[RANKS - 1]["finalized"], "no")
+    def test_a_job_that_ends_early_has_an_answer(self):
+        for end in ["exit", "abort"]:
+            out = self.folder / end
+            # What a launcher makes of such a rank differs. Some kill the
+            # commands, and the answer comes after them.
+            try:
+                self.record(out, 1, 0, end)
+            except AssertionError:
+                pass
+            for _ in range(600):
+                if (out / "ranks.txt").exists():
+                    break
+                time.sleep(0.1)
+            rows = self.rows("ranks", out / "trace.json")
+            self.assertEqual([row["rank"] for row in rows], [0, 1, 2], end)
+            self.assertEqual(rows[RANKS - 1]["finalized"], "no")
+            reductions, = [row for row in
+                           self.rows("collectives", out / "trace.json")
+                           if row["name"] == "MPI_Allreduce"]
+            self.assertEqual(reductions["ranks"], RANKS)
+            self.assertEqual(reductions["incomplete"], 0)
 
     def test_a_rank_without_the_library_keeps_nobody_waiting(self):
         out = self.folder / "alone"

@@ -21,6 +21,7 @@
 #include "profiler/base/job_rank.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/activities.h"
+#include "profiler/plugin/last_records.h"
 #include "profiler/plugin/shared_parts.h"
 #include "profiler/plugin/target_setup.h"
 #include "profiler/plugin/window_reducer.h"
@@ -181,6 +182,7 @@ class ProfileRun {
     options.settings = command_.settings;
     options.scratch_dir = out_->path();
     options.shared = std::make_shared<SharedParts>();
+    last_records_ = LastRecords::Of(options.shared);
     KYMO_RETURN_IF_ERROR(
         SetHeapFolding(command_, backends_, exporters_, options));
     KYMO_ASSIGN_OR_RETURN(
@@ -193,6 +195,7 @@ class ProfileRun {
     if (command_.settings.contains("cpu_keep_raw")) out_->SetAside(kRawFile);
     TargetSetup setup;
     KYMO_RETURN_IF_ERROR(recording_->Prepare(&setup));
+    if (job_) KYMO_RETURN_IF_ERROR(job_->Guard(*last_records_));
     KYMO_ASSIGN_OR_RETURN(const std::string self, OwnPath());
     KYMO_ASSIGN_OR_RETURN(environment_,
                           EnvironmentFor(setup, [&](const std::string& file) {
@@ -305,6 +308,7 @@ class ProfileRun {
   Environment environment_;
   const std::shared_ptr<LiveSummer> summer_ = std::make_shared<LiveSummer>();
   std::unique_ptr<Recording> recording_;
+  std::shared_ptr<LastRecords> last_records_;
   std::optional<ControlSocket> control_;
   int dumps_ = 0;
   absl::Status stopped_;

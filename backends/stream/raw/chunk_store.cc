@@ -57,6 +57,16 @@ void ChunkStore::Add(const record::ChunkView& chunk) {
   bytes_ += sizeof(entry) + size;
 }
 
+void ChunkStore::FindEnd() {
+  const off_t size = lseek(file_.get(), 0, SEEK_END);
+  ChunkEntry entry;
+  while (size > 0 && end() + sizeof(entry) <= static_cast<uint64_t>(size) &&
+         ReadWhole(file_.get(), end(), &entry, sizeof(entry)) &&
+         IsChunkEntry(entry, size - end() - sizeof(entry))) {
+    bytes_ += sizeof(entry) + entry.slots * sizeof(record::Slot);
+  }
+}
+
 // Asks again before half of the free space is used, since others write there,
 // too.
 bool ChunkStore::HasRoom() {

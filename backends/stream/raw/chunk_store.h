@@ -70,6 +70,10 @@ class ChunkStore {
 
   void Add(const record::ChunkView& chunk);
 
+  // Counts the chunks behind end() that another process has added through the
+  // same descriptor. Chunks that are added from now on follow them.
+  void FindEnd();
+
   // Positions in the file: of the first chunk that is left, and after the last.
   uint64_t front() const noexcept { return begin_ + dropped_; }
   uint64_t end() const noexcept { return begin_ + bytes_; }

@@ -10,9 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "tools/command_line/say.h"
 
 namespace kymo::tools {
 namespace {
@@ -20,9 +22,15 @@ namespace {
 constexpr char kWork = 'w';
 constexpr char kLeave = 'l';
 
-void CloseAllBut(int kept) {
-  if (kept > 3) syscall(SYS_close_range, 3, kept - 1, 0);
-  syscall(SYS_close_range, kept + 1, ~0u, 0);
+void CloseAllBut(std::vector<int> kept) {
+  std::ranges::sort(kept);
+  unsigned first = 3;
+  for (const int descriptor : kept) {
+    const auto number = static_cast<unsigned>(descriptor);
+    if (number > first) syscall(SYS_close_range, first, number - 1, 0);
+    first = std::max(first, number + 1);
+  }
+  syscall(SYS_close_range, first, ~0u, 0);
 }
 
 void WriteTo(const std::string& log_path) {
@@ -45,13 +53,16 @@ char ReadOrder(int orders) {
 
 [[noreturn]] void RunHelper(int orders, const std::string& log_path,
                             const std::function<void()>& begin,
-                            const std::function<int(bool)>& work) {
+                            const std::function<int(bool)>& work,
+                            const AnswerProcess::Options& options) {
   setsid();
   // The command alone decides when this process ends.
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE}) {
     signal(number, SIG_IGN);
   }
-  CloseAllBut(orders);
+  std::vector<int> kept = options.descriptors;
+  kept.push_back(orders);
+  CloseAllBut(std::move(kept));
   // From now on a signal to the command's group does not come here.
   if (send(orders, &kWork, 1, MSG_NOSIGNAL) != 1) {
     // The command is gone already.
@@ -59,7 +70,10 @@ char ReadOrder(int orders) {
   begin();
   const char order = ReadOrder(orders);
   if (order == kLeave) _exit(0);
-  if (order != kWork) WriteTo(log_path);
+  if (order != kWork) {
+    if (!options.last_words.empty()) Say(options.last_words);
+    WriteTo(log_path);
+  }
   const int status = work(order != kWork);
   fflush(nullptr);
   _exit(status);
@@ -69,7 +83,7 @@ char ReadOrder(int orders) {
 
 absl::StatusOr<AnswerProcess> AnswerProcess::Fork(
     const std::string& log_path, const std::function<void()>& begin,
-    const std::function<int(bool is_orphan)>& work) {
+    const std::function<int(bool is_orphan)>& work, const Options& options) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return absl::ErrnoToStatus(errno, "could not make a pair of sockets");
@@ -82,7 +96,7 @@ absl::StatusOr<AnswerProcess> AnswerProcess::Fork(
     return absl::ErrnoToStatus(
         errno, "could not start the process that writes the job's answer");
   }
-  if (pid == 0) RunHelper(reads.get(), log_path, begin, work);
+  if (pid == 0) RunHelper(reads.get(), log_path, begin, work, options);
   // If it has died, it will have no answer.
   reads = OwnedDescriptor();
   ReadOrder(writes.get());

@@ -25,6 +25,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "profiler/base/owned_descriptor.h"
@@ -33,11 +34,19 @@ namespace kymo::tools {
 
 class AnswerProcess {
  public:
+  struct Options {
+    // Of the command's descriptors, those that `work` needs.
+    std::vector<int> descriptors;
+    // Said on the command's standard error if that is gone.
+    std::string last_words;
+  };
+
   // `begin` is called at once, and may start threads. `work` returns an exit
   // status. `is_orphan`: the command is gone.
   static absl::StatusOr<AnswerProcess> Fork(
       const std::string& log_path, const std::function<void()>& begin,
-      const std::function<int(bool is_orphan)>& work);
+      const std::function<int(bool is_orphan)>& work,
+      const Options& options = {});
   AnswerProcess(AnswerProcess&&) noexcept;
   AnswerProcess& operator=(AnswerProcess&&) = delete;
   // If Finish was not called, the process ends without its work.

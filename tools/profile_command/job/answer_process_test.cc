@@ -1,5 +1,6 @@
 #include "tools/profile_command/job/answer_process.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -79,11 +80,21 @@ TEST_F(AnswerProcessTest, AProcessThatWasKilledHasNoAnswer) {
 }
 
 TEST_F(AnswerProcessTest, WorksWhenTheCommandWasKilled) {
+  int said[2];
+  ASSERT_EQ(pipe(said), 0);
+  const int kept = open(answer_.c_str(), O_WRONLY | O_CREAT, 0644);
+  unlink(answer_.c_str());
   const pid_t command = fork();
   if (command == 0) {
     setpgid(0, 0);
+    dup2(said[1], STDERR_FILENO);
+    close(said[1]);
     auto process = AnswerProcess::Fork(
-        log_, [] {}, Work());
+        log_, [] {},
+        [work = Work(), kept](bool is_orphan) {
+          return write(kept, "x", 1) == 1 ? work(is_orphan) : 1;
+        },
+        {.descriptors = {kept}, .last_words = "it was killed"});
     std::ofstream(answer_ + ".ready");
     for (;;) pause();
   }
@@ -97,6 +108,16 @@ TEST_F(AnswerProcessTest, WorksWhenTheCommandWasKilled) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   EXPECT_EQ(TextOf(answer_), "orphan");
+  close(kept);
+  close(said[1]);
+  // Nobody has the command's standard error any more.
+  char text[64] = "";
+  size_t size = 0;
+  for (ssize_t got; (got = read(said[0], text + size, 63 - size)) > 0;) {
+    size += got;
+  }
+  EXPECT_STREQ(text, "kymo: it was killed\n");
+  close(said[0]);
 }
 
 }  // namespace

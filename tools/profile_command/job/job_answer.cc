@@ -18,6 +18,7 @@
 #include "importers/chrome/chrome_importer.h"
 #include "importers/load/load.h"
 #include "profiler/analysis/ranks/mpi_calls.h"
+#include "importers/raw/raw_importer.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace.h"
@@ -77,11 +78,12 @@ absl::Status WriteText(const std::string& text, std::string_view name,
   return sink->Commit();
 }
 
-// The files are trace.json or trace.json.gz, so the command needs only the
-// importer of these.
+// The files are trace.json, trace.json.gz or kymo.raw: the command needs only
+// the importers of these.
 absl::StatusOr<LoadedTrace> LoadRanks(const JobFiles& files) {
   ImporterRegistry importers;
   KYMO_RETURN_IF_ERROR(importers.Register(NewChromeImporter()));
+  KYMO_RETURN_IF_ERROR(importers.Register(NewRawImporter()));
   return Load(files.traces, {}, importers);
 }
 
@@ -126,8 +128,18 @@ MissingRanks ByReason(const JobFiles& files) {
 }
 
 // A sentence for each reason.
-std::vector<std::string> AboutMissing(const MissingRanks& missing) {
+std::vector<std::string> AboutMissing(const MissingRanks& missing,
+                                      const std::vector<int64_t>& killed) {
   std::vector<std::string> lines;
+  if (!killed.empty()) {
+    const bool is_one = killed.size() == 1;
+    lines.push_back(absl::StrCat(
+        is_one ? "the command of " : "the commands of ", RankList(killed),
+        is_one ? " was" : " were",
+        " killed; the answer has what was recorded until then, without samples "
+        "and waits (rank-",
+        killed.front(), "/kymo.raw)"));
+  }
   for (const auto& [reason, ranks] : missing) {
     lines.push_back(absl::StrCat("no trace of ", RankList(ranks), ": ",
                                  WhyMissing(reason),
@@ -240,7 +252,8 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   }
   progress.Clear();
   const MissingRanks by_reason = ByReason(files);
-  const std::vector<std::string> missing = AboutMissing(by_reason);
+  const std::vector<std::string> missing =
+      AboutMissing(by_reason, files.killed);
   for (const std::string& line : missing) Say(line);
   if (files.traces.empty()) {
     return absl::NotFoundError(

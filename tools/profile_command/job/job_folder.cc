@@ -123,6 +123,8 @@ void RemoveFiles(const std::string& folder) {
 
 constexpr char kHasTrace[] = "trace";
 constexpr char kHasNone[] = "none";
+constexpr char kHasRecords[] = "records";
+constexpr char kRawFile[] = "kymo.raw";
 
 // What rank 0 sees of one rank.
 class Watched {
@@ -146,6 +148,7 @@ class Watched {
                          : Clock::now() - last_ < limits.silent;
   }
   bool HasTrace() const { return end_ == kHasTrace; }
+  bool HasRecords() const { return end_ == kHasRecords; }
   MissingReason Reason() const {
     if (!end_.empty()) return MissingReason::kNoTrace;
     return sign_.empty() ? MissingReason::kNeverSeen : MissingReason::kLost;
@@ -266,6 +269,17 @@ void JobFolder::Leave() const {
 }
 
 void JobFolder::SayDone(int64_t rank, bool has_trace) const {
+  SayEnd(rank, has_trace ? kHasTrace : kHasNone);
+}
+
+void JobFolder::SayKilled() const {
+  std::error_code error;
+  if (fs::exists(absl::StrCat(RankPath(), "/", kRawFile), error)) {
+    SayEnd(rank_.rank, kHasRecords);
+  }
+}
+
+void JobFolder::SayEnd(int64_t rank, const char* end_of_rank) const {
   std::string token = token_;
   const auto end = std::chrono::steady_clock::now() + kTokenWait;
   while (token.empty()) {
@@ -274,8 +288,7 @@ void JobFolder::SayDone(int64_t rank, bool has_trace) const {
     std::this_thread::sleep_for(kLook);
   }
   if (token.empty()) return;
-  if (!WriteText(DonePath(rank, token), has_trace ? kHasTrace : kHasNone)
-           .ok()) {
+  if (!WriteText(DonePath(rank, token), end_of_rank).ok()) {
     // Rank 0 misses this rank, and says so.
   }
 }
@@ -301,6 +314,10 @@ JobFiles JobFolder::WaitForRanks(
   JobFiles files;
   for (int64_t rank = 0; rank < rank_.size; ++rank) {
     std::string trace = ranks[rank].HasTrace() ? TraceOf(rank) : std::string();
+    if (ranks[rank].HasRecords()) {
+      trace = absl::StrCat(RankPath(rank), "/", kRawFile);
+      files.killed.push_back(rank);
+    }
     if (limits.traces_follow && ranks[rank].HasTrace()) continue;
     if (trace.empty()) {
       files.missing.push_back({rank, ranks[rank].Reason()});

@@ -11,7 +11,8 @@
 //     token                  of this run, made by rank 0
 //     rank-3                 rank 3 lives: its command writes another number
 //                            into the file every two seconds (rank_presence.h)
-//     done-3.TOKEN           rank 3 has ended, with a trace or without
+//     done-3.TOKEN           rank 3 has ended, with a trace or without, or its
+//                            command was killed and left rank-3/kymo.raw
 //     address                where rank 0 answers (rank_meeting_place.h)
 //
 // ID is the launcher's name of the job. Not every launcher gives each job a
@@ -52,7 +53,8 @@ struct MissingRank {
 };
 
 struct JobFiles {
-  std::vector<std::string> traces;   // by rank
+  std::vector<std::string> traces;   // by rank; kymo.raw of those killed
+  std::vector<int64_t> killed;       // that have such a file
   std::vector<MissingRank> missing;  // ranks without one
 };
 
@@ -95,6 +97,8 @@ class JobFolder {
   // not there yet, for 10 s. Errors are not told: the answer lacks the rank
   // then, and says so.
   void SayDone(int64_t rank, bool has_trace) const;
+  // This rank's command was killed, and its records are in kymo.raw.
+  void SayKilled() const;
 
   // A rank that shares no folder with rank 0 has ended: removes what it made
   // to meet in its own one.
@@ -118,6 +122,7 @@ class JobFolder {
   std::string TokenPath() const;
   std::string PresencePath(int64_t rank) const;
   std::string DonePath(int64_t rank, const std::string& token) const;
+  void SayEnd(int64_t rank, const char* end) const;
 
   std::string path_;
   std::string meeting_;

@@ -84,6 +84,22 @@ TEST_F(JobFolderTest, ARankThatNeverEndsIsMissing) {
                           MissingRank{2, MissingReason::kNeverSeen}));
 }
 
+TEST_F(JobFolderTest, ARankWhoseCommandWasKilledHasItsRecords) {
+  const JobFolder zero = Join(0);
+  const JobFolder one = Join(1);
+  const JobFolder two = Join(2);
+  WriteTrace(zero, "kymo.raw");
+  WriteTrace(zero, "trace.json");  // half of one
+  WriteTrace(two, "kymo.raw");     // of an earlier run
+  zero.SayKilled();
+  one.SayKilled();  // there was no room on the disk
+  const JobFiles files = zero.WaitForRanks(kAMoment);
+  EXPECT_THAT(files.traces, ElementsAre(path_ + "/rank-0/kymo.raw"));
+  EXPECT_THAT(files.killed, ElementsAre(0));
+  EXPECT_THAT(files.missing, ElementsAre(MissingRank{1, MissingReason::kLost},
+                                         MissingRank{2, MissingReason::kLost}));
+}
+
 TEST_F(JobFolderTest, AnEarlierRunOfTheSameNameIsNotThisOne) {
   {
     const JobFolder zero = Join(0);

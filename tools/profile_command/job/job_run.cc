@@ -85,7 +85,13 @@ bool JobRun::SendsTrace() const { return network_ && folder_.rank().rank != 0; }
 absl::Status JobRun::StartAnswer() {
   absl::StatusOr<AnswerProcess> answer = AnswerProcess::Fork(
       folder_.path() + "/job.log", [this] { StartServer(); },
-      [this](bool is_orphan) { return WriteAnswer(is_orphan); });
+      [this](bool is_orphan) { return WriteAnswer(is_orphan); },
+      {.last_words = absl::StrCat(
+           "the command of rank 0 was killed; what the job's ranks "
+           "recorded until then will be in ",
+           ShownPath(folder_.path()),
+           ", and what is to be said "
+           "of it in job.log there")});
   if (!answer.ok()) return answer.status();
   answer_.emplace(*std::move(answer));
   return absl::OkStatus();
@@ -209,6 +215,20 @@ void JobRun::SendSums() {
                    std::string(status.message())));
 }
 
+absl::Status JobRun::Guard(const LastRecords& records) {
+  absl::StatusOr<AnswerProcess> guard = AnswerProcess::Fork(
+      "/dev/null", [] {},
+      [this, &records](bool) {
+        for (const auto& save : records.savers) save();
+        if (!network_) folder_.SayKilled();
+        return 0;
+      },
+      {.descriptors = records.descriptors});
+  if (!guard.ok()) return guard.status();
+  guard_.emplace(*std::move(guard));
+  return absl::OkStatus();
+}
+
 void JobRun::Start(pid_t pid) {
   pid_ = pid;
   // These have threads, so they begin after the fork of the program.
@@ -256,6 +276,7 @@ void JobRun::AddClocks(Recording& recording) {
 
 void JobRun::SayDone(bool has_trace) {
   is_told_ = true;
+  guard_.reset();
   if (!SendsTrace()) return folder_.SayDone(folder_.rank().rank, has_trace);
   if (!link_) return;  // the program never started
   const absl::Status status = SendResults(has_trace);

@@ -3,6 +3,7 @@
 //   KYMO_ASSIGN_OR_RETURN(std::unique_ptr<JobRun> job,
 //                         JobRun::Join(command, is_quiet, name, exporters));
 //   environment[...] = job->MeetingPath();
+//   job->Guard(records);                // all sessions are prepared
 //   job->Start(child.pid());            // the program exists, and waits
 //   ...                                 // it runs and ends
 //   job->AddClocks(recording);
@@ -33,6 +34,7 @@
 #include "absl/status/statusor.h"
 #include "profiler/analysis/ranks/rank_sums.h"
 #include "profiler/model/trace.h"
+#include "profiler/plugin/last_records.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/session/recording.h"
 #include "tools/profile_command/job/answer_process.h"
@@ -61,6 +63,9 @@ class JobRun {
   // Where the ranks' MPI layers meet; empty: they share no folder.
   std::string MeetingPath() const;
 
+  // All is prepared, and this process still has one thread. Another one waits
+  // from now on, and saves the records if the command is killed.
+  absl::Status Guard(const LastRecords& records);
   void Start(pid_t pid);
   // The recording has stopped.
   void AddClocks(Recording& recording);
@@ -100,6 +105,7 @@ class JobRun {
       signs_;                  // guarded by mutex_: until when they live
   std::set<int64_t> arrived_;  // guarded by mutex_: traces
   std::optional<AnswerProcess> answer_;  // of rank 0
+  std::optional<AnswerProcess> guard_;
   std::optional<RankPresence> presence_;
   std::optional<RankTree> tree_;  // with --keep_ranks, of the others
   std::optional<RankLink> link_;  // of the others

@@ -1,16 +1,16 @@
-// go_idle_stacks.h - tells threads of Go's scheduler that have nothing to run.
+// stacks_through.h - tells stacks that have one of some functions.
 //
-//   GoIdleStacks idle(trace);
+//   static constexpr std::string_view kFunctions[] = {"runtime.stopm"};
+//   StacksThrough idle(trace, kFunctions);
 //   if (idle.Has(wait.stack)) ...
 //
-// Goroutines wait without a thread. So what such a thread waits for is work,
-// whatever its system call is.
-//
 // Threads: none. `trace` must outlive the object.
-#ifndef KYMO_PROFILER_ANALYSIS_GO_IDLE_STACKS_H_
-#define KYMO_PROFILER_ANALYSIS_GO_IDLE_STACKS_H_
+#ifndef KYMO_PROFILER_ANALYSIS_STACKS_THROUGH_H_
+#define KYMO_PROFILER_ANALYSIS_STACKS_THROUGH_H_
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -20,9 +20,10 @@
 
 namespace kymo::analysis {
 
-class GoIdleStacks {
+class StacksThrough {
  public:
-  explicit GoIdleStacks(const model::Trace& trace);
+  StacksThrough(const model::Trace& trace,
+                std::span<const std::string_view> functions);
 
   bool Has(model::StackId stack);
 
@@ -31,10 +32,9 @@ class GoIdleStacks {
 
   const model::Trace& trace_;
   std::vector<model::NameId> functions_;      // those that the trace has
-  std::vector<model::NameId> calls_;          // the same
   std::unordered_map<uint32_t, bool> known_;  // by stack
 };
 
 }  // namespace kymo::analysis
 
-#endif  // KYMO_PROFILER_ANALYSIS_GO_IDLE_STACKS_H_
+#endif  // KYMO_PROFILER_ANALYSIS_STACKS_THROUGH_H_
