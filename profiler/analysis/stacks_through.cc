@@ -11,6 +11,15 @@ StacksThrough::StacksThrough(const model::Trace& trace,
     const auto id = trace.strings().Find(function);
     if (id) functions_.push_back(*id);
   }
+  std::ranges::sort(functions_);
+}
+
+StacksThrough::StacksThrough(const model::Trace& trace, std::string_view prefix)
+    : trace_(trace) {
+  for (uint32_t i = 0; i < trace.strings().size(); ++i) {
+    const model::NameId id{i};
+    if (trace.strings().Get(id).starts_with(prefix)) functions_.push_back(id);
+  }
 }
 
 bool StacksThrough::Has(model::StackId stack) {
@@ -24,7 +33,7 @@ bool StacksThrough::Look(model::StackId stack) const {
   const model::StackTable& stacks = trace_.stacks();
   for (; stack != model::kEmptyStack; stack = stacks.parent(stack)) {
     const model::NameId function = stacks.frame(stacks.leaf(stack)).function;
-    if (std::ranges::count(functions_, function) > 0) return true;
+    if (std::ranges::binary_search(functions_, function)) return true;
   }
   return false;
 }

@@ -1,4 +1,5 @@
-// stacks_through.h - tells stacks that have one of some functions.
+// stacks_through.h - tells stacks that have one of some functions, or one whose
+// name has a prefix.
 //
 //   static constexpr std::string_view kFunctions[] = {"runtime.stopm"};
 //   StacksThrough idle(trace, kFunctions);
@@ -24,6 +25,7 @@ class StacksThrough {
  public:
   StacksThrough(const model::Trace& trace,
                 std::span<const std::string_view> functions);
+  StacksThrough(const model::Trace& trace, std::string_view prefix);
 
   bool Has(model::StackId stack);
 
@@ -31,7 +33,7 @@ class StacksThrough {
   bool Look(model::StackId stack) const;
 
   const model::Trace& trace_;
-  std::vector<model::NameId> functions_;      // those that the trace has
+  std::vector<model::NameId> functions_;      // those of the trace; ascending
   std::unordered_map<uint32_t, bool> known_;  // by stack
 };
 

@@ -80,9 +80,9 @@ constexpr std::string_view kGoScheduler[] = {
     "runtime.findRunnable", "runtime.findrunnable", "runtime.stopm",
     "runtime.stoplockedm", "runtime.sysmon"};
 
-// Where ranks of MPI measure their clocks (backends/mpi/target/clock_sync.h).
-constexpr std::string_view kOwnCode[] = {"kymo::mpi::StartClocks()",
-                                         "kymo::mpi::EndClocks()"};
+// What begins the names of Kymo's own functions, where ranks of MPI measure
+// their clocks (profiler/symbolize/raw_stack_names.cc).
+constexpr std::string_view kOwnCode = "[Kymo] ";
 
 // Whether waits of a kind that are outside of all ranges are idle.
 class IdleRule {

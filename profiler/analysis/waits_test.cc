@@ -203,7 +203,7 @@ TEST(WaitsTest, WaitsOfKymosOwnCodeAreIdle) {
   t.SetThreadTimes({{.track = main, .wall_ns = 100}});
   t.AddRange(main, "MPI_Finalize", 0, 50);
   t.AddWait(At(main, WaitKind::kSleep, 0, 10),
-            {"main", "MPI_Finalize", "kymo::mpi::EndClocks()", "Pause"});
+            {"main", "MPI_Finalize", "[Kymo] BeforeFinalize", "nanosleep"});
   t.AddWait(At(main, WaitKind::kSleep, 20, 31), {"main", "MPI_Finalize"});
   EXPECT_EQ(SummarizeWaits(std::move(t).Build()).idle_ns, 10);
 }
