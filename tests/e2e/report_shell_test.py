@@ -47,12 +47,19 @@ class SqlShellTest(ReportTestCase):
             with open(f"/proc/{self.pid}/stat", encoding="utf-8") as stat:
                 return int(stat.read().rsplit(")", 1)[1].split()[11])
         begin = ticks()
+        limit = time.monotonic() + 120
         while ticks() < begin + os.sysconf("SC_CLK_TCK") // 10:
+            self.assertLess(time.monotonic(), limit, self.seen)
             time.sleep(0.01)
 
     def end(self):
         self.type("\x04")
-        _, status = os.waitpid(self.pid, 0)
+        limit = time.monotonic() + 120
+        pid = 0
+        while pid == 0:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self.assertLess(time.monotonic(), limit, "it does not end")
+            time.sleep(0.01)
         os.close(self.terminal)
         self.assertEqual(os.waitstatus_to_exitcode(status), 0)
 
