@@ -107,6 +107,13 @@ absl::Status WriteText(const std::string& path, const std::string& text) {
   return sink->Commit();
 }
 
+std::optional<fs::file_time_type> TimeOf(const std::string& path) {
+  std::error_code error;
+  const fs::file_time_type time = fs::last_write_time(path, error);
+  if (error) return std::nullopt;
+  return time;
+}
+
 std::string NewRunToken() {
   return absl::StrCat(absl::Hex(RandomNumber(), absl::kZeroPad16));
 }
@@ -198,6 +205,7 @@ absl::StatusOr<JobFolder> JobFolder::Join(const std::string& folder,
   JobFolder result(path, meeting, rank);
   KYMO_RETURN_IF_ERROR(MakeFolder(result.RankPath()));
   KYMO_RETURN_IF_ERROR(MakeFolder(meeting));
+  result.old_trace_ = TimeOf(result.TraceOf(rank.rank));
   if (rank.rank == 0) KYMO_RETURN_IF_ERROR(result.Open());
   SayPresence(result.PresencePath(), 0);
   return result;
@@ -272,7 +280,13 @@ void JobFolder::SayDone(int64_t rank, bool has_trace) const {
   SayEnd(rank, has_trace ? kHasTrace : kHasNone);
 }
 
+bool JobFolder::HasTrace() const {
+  const std::optional<fs::file_time_type> time = TimeOf(TraceOf(rank_.rank));
+  return time.has_value() && time != old_trace_;
+}
+
 void JobFolder::SayKilled() const {
+  if (HasTrace()) return SayEnd(rank_.rank, kHasTrace);
   std::error_code error;
   if (fs::exists(absl::StrCat(RankPath(), "/", kRawFile), error)) {
     SayEnd(rank_.rank, kHasRecords);

@@ -30,7 +30,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -97,7 +99,10 @@ class JobFolder {
   // not there yet, for 10 s. Errors are not told: the answer lacks the rank
   // then, and says so.
   void SayDone(int64_t rank, bool has_trace) const;
-  // This rank's command was killed, and its records are in kymo.raw.
+  // Whether this rank has written its trace. An earlier run's is not it.
+  bool HasTrace() const;
+  // This rank's command was killed. What there is of it is its trace or, if it
+  // had not come so far, kymo.raw.
   void SayKilled() const;
 
   // A rank that shares no folder with rank 0 has ended: removes what it made
@@ -128,6 +133,8 @@ class JobFolder {
   std::string meeting_;
   JobRank rank_;
   std::string token_;  // rank 0's
+  // When the trace that was there before this run was written.
+  std::optional<std::filesystem::file_time_type> old_trace_;
 };
 
 }  // namespace kymo::tools

@@ -85,12 +85,12 @@ TEST_F(JobFolderTest, ARankThatNeverEndsIsMissing) {
 }
 
 TEST_F(JobFolderTest, ARankWhoseCommandWasKilledHasItsRecords) {
+  WriteTrace(Join(0), "trace.json");  // of an earlier run
   const JobFolder zero = Join(0);
   const JobFolder one = Join(1);
   const JobFolder two = Join(2);
   WriteTrace(zero, "kymo.raw");
-  WriteTrace(zero, "trace.json");  // half of one
-  WriteTrace(two, "kymo.raw");     // of an earlier run
+  WriteTrace(two, "kymo.raw");  // of an earlier run
   zero.SayKilled();
   one.SayKilled();  // there was no room on the disk
   const JobFiles files = zero.WaitForRanks(kAMoment);
@@ -98,6 +98,17 @@ TEST_F(JobFolderTest, ARankWhoseCommandWasKilledHasItsRecords) {
   EXPECT_THAT(files.killed, ElementsAre(0));
   EXPECT_THAT(files.missing, ElementsAre(MissingRank{1, MissingReason::kLost},
                                          MissingRank{2, MissingReason::kLost}));
+}
+
+TEST_F(JobFolderTest, ARankWhoseCommandWasKilledAtItsEndHasItsTrace) {
+  const JobFolder zero = Join(0);
+  EXPECT_FALSE(zero.HasTrace());
+  WriteTrace(zero, "trace.json");
+  EXPECT_TRUE(zero.HasTrace());
+  zero.SayKilled();
+  const JobFiles files = zero.WaitForRanks(kAMoment);
+  EXPECT_THAT(files.traces, ElementsAre(path_ + "/rank-0/trace.json"));
+  EXPECT_THAT(files.killed, IsEmpty());
 }
 
 TEST_F(JobFolderTest, AnEarlierRunOfTheSameNameIsNotThisOne) {

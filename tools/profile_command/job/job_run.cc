@@ -219,7 +219,9 @@ absl::Status JobRun::Guard(const LastRecords& records) {
   absl::StatusOr<AnswerProcess> guard = AnswerProcess::Fork(
       "/dev/null", [] {},
       [this, &records](bool) {
-        for (const auto& save : records.savers) save();
+        if (!folder_.HasTrace()) {
+          for (const auto& save : records.savers) save();
+        }
         if (!network_) folder_.SayKilled();
         return 0;
       },
@@ -276,8 +278,10 @@ void JobRun::AddClocks(Recording& recording) {
 
 void JobRun::SayDone(bool has_trace) {
   is_told_ = true;
+  // If the command is killed until then, the guard says it.
+  if (!SendsTrace()) folder_.SayDone(folder_.rank().rank, has_trace);
   guard_.reset();
-  if (!SendsTrace()) return folder_.SayDone(folder_.rank().rank, has_trace);
+  if (!SendsTrace()) return;
   if (!link_) return;  // the program never started
   const absl::Status status = SendResults(has_trace);
   presence_.reset();
