@@ -46,6 +46,8 @@ struct Libedit {
   int (*read_history)(const char* path) = nullptr;
   int (*write_history)(const char* path) = nullptr;
   void (*stifle_history)(int most) = nullptr;
+  void (*prep_terminal)(int meta) = nullptr;
+  int (*parse_and_bind)(const char* line) = nullptr;
   char** (*completion_matches)(const char* text,
                                char* (*generate)(const char*, int)) = nullptr;
   // Variables of the library.
@@ -61,6 +63,8 @@ struct Libedit {
            Find(library, "read_history", read_history) &&
            Find(library, "write_history", write_history) &&
            Find(library, "stifle_history", stifle_history) &&
+           Find(library, "rl_prep_terminal", prep_terminal) &&
+           Find(library, "rl_parse_and_bind", parse_and_bind) &&
            Find(library, "rl_completion_matches", completion_matches) &&
            Find(library, "rl_attempted_completion_function",
                 attempted_completion) &&
@@ -114,6 +118,10 @@ class EditedReader : public LineReader {
   }
 
   std::optional<std::string> Read(const std::string& prompt) override {
+    // A Ctrl-D that was typed while a query ran comes as a NUL. The library
+    // takes NUL for Ctrl-V whenever it has changed the terminal's mode.
+    libedit_.prep_terminal(1);
+    libedit_.parse_and_bind("bind ^@ em-delete-or-list");
     char* const line = libedit_.readline(prompt.c_str());
     if (line == nullptr) return std::nullopt;
     std::string text = line;
