@@ -237,7 +237,7 @@ TEST_F(HeapTest, SamplesAreSome) {
   Start({{"memory_mode", "sampled"}, {"memory_interval", "1"}});
   void* const all = Opaque(malloc(7'001));
   void* const zeros = Opaque(calloc(7, 1'003));
-  free(all);
+  free(Opaque(all));
   Stop();
   // Of blocks that are so much larger than the interval, each is sampled.
   EXPECT_EQ(Of(all), (Texts{"+7001", "free"}));
@@ -246,7 +246,7 @@ TEST_F(HeapTest, SamplesAreSome) {
   shard_ = model::TraceShard();
   Start({{"memory_mode", "sampled"}, {"memory_interval", "1099511627776"}});
   void* const none = Opaque(malloc(7'001));
-  free(none);
+  free(Opaque(none));
   Stop();
   EXPECT_TRUE(Of(none).empty());
   free(zeros);

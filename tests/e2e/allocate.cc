@@ -173,7 +173,8 @@ int Steps() {
 int Sampled(bool fail) {
   for (int i = 0; fail && i < 4; ++i) {
     if (Opaque(malloc(size_t{1} << 62)) != nullptr) return 1;
-    if (Opaque(malloc((size_t{1} << 63) + 256)) != nullptr) return 1;
+    volatile size_t too_large = (size_t{1} << 63) + 256;
+    if (Opaque(malloc(too_large)) != nullptr) return 1;
     volatile size_t half = size_t{1} << 33;
     if (Opaque(calloc(half, half)) != nullptr) return 1;
   }

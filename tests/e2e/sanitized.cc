@@ -25,7 +25,8 @@ int main(int argc, char**) {
   for (int i = 0; i < 4; ++i) threads.emplace_back(AllocateAndFree);
   for (std::thread& thread : threads) thread.join();
   if (argc > 1) {
-    volatile char* const block = static_cast<char*>(malloc(8));
+    volatile size_t bytes = 8;
+    volatile char* const block = static_cast<char*>(malloc(bytes));
     return block[6 + argc];
   }
   puts("done");

@@ -320,7 +320,7 @@ TEST_F(TargetTimerTest, AStackThatCannotBeFollowedIsCopied) {
   std::memcpy(page, kCode, sizeof(kCode));
   const auto loop = reinterpret_cast<void (*)(uint64_t)>(page);
   // A whole copy ends before the stack does, however small its environment is.
-  volatile char frame[kStackBytes];
+  [[maybe_unused]] volatile char frame[kStackBytes];
   frame[0] = 0;
   TargetTimerThreadStart();
   const int64_t end_ns = ClockNs(CLOCK_THREAD_CPUTIME_ID) + 200'000'000;
