@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "profiler/model/activity_type.h"
+#include "profiler/model/event_calls.h"
 #include "profiler/model/shadowed_args.h"
 #include "profiler/text/json_text.h"
 
@@ -149,7 +150,7 @@ void EventArgs::Append(std::string& out, EventIndex event) const {
     members.Add(Key::kFinished, "false");
   }
   if (trace_.flags()[event] & model::kEventFolded) {
-    members.Add(Key::kFolded, detail->calls);
+    members.Add(Key::kFolded, model::Calls(trace_, event));
   }
   if (has_more && IsOperation(event)) members.Add(Key::kEvIdx, event);
 }
@@ -194,7 +195,7 @@ void EventArgs::AppendRecorded(Members& members, const Detail& detail) const {
   if (detail.sequence_nr >= 0) {
     members.Add(Key::kSequenceNumber,
                 static_cast<uint64_t>(detail.sequence_nr));
-    members.Add(Key::kFwdThreadId, detail.forward_thread);
+    members.Add(Key::kFwdThreadId, trace_.rare(detail).forward_thread);
   }
   if (detail.inputs != model::kEmptyName) {
     InputText scratch;

@@ -83,7 +83,7 @@ TEST(EventArgsTest, GoldenOperations) {
              model::kEventOpen);
   t.Describe(0);
   LastDetail(t).sequence_nr = 4;
-  LastDetail(t).forward_thread = 1;
+  t.SetRare({.forward_thread = 1});
   t.AddRange(main, "plain", 1'600, 1'700);
   CheckGolden(std::move(t).Build(), "operations");
 }
@@ -141,8 +141,8 @@ void AddReferenceOperation(TestTrace& t, const JsonMap& op) {
   if (args.count("Sequence number") != 0) {
     LastDetail(t).sequence_nr =
         static_cast<int64_t>(Number(args, "Sequence number"));
-    LastDetail(t).forward_thread =
-        static_cast<uint64_t>(Number(args, "Fwd thread id"));
+    t.SetRare({.forward_thread =
+                   static_cast<uint64_t>(Number(args, "Fwd thread id"))});
   }
   if (args.count("Call stack") == 0) return;
   std::string rest = Text(args, "Call stack");  // the innermost frame first

@@ -25,8 +25,8 @@ TEST(ForwardBackwardTest, FlowEventsAreThoseOfPyTorch) {
     t.Describe(0);
     t.data().details.back().sequence_nr =
         static_cast<int64_t>(args.at("Sequence number").number_value());
-    t.data().details.back().forward_thread =
-        static_cast<uint64_t>(args.at("Fwd thread id").number_value());
+    t.SetRare({.forward_thread = static_cast<uint64_t>(
+                   args.at("Fwd thread id").number_value())});
   }
   const auto json = ParseJson(ChromeText(std::move(t).Build()));
   for (const char* phase : {"s", "f"}) {

@@ -165,7 +165,7 @@ absl::Status EventBlocks::WriteDetails(ByteSink& sink) {
     block.Unsigned(tables_.TextOf(detail.overload_name));
     block.Unsigned(tables_.InputsOf(detail.inputs));
     block.Unsigned(tables_.StackOf(detail.stack));
-    block.Unsigned(detail.calls);
+    block.Unsigned(trace_.rare(detail).calls);
     block.Unsigned(trace_.args(i).size());
     for (const model::Arg& arg : trace_.args(i)) {
       block.Unsigned(tables_.TextOf(arg.key));

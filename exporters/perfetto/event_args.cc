@@ -157,13 +157,13 @@ void EventArgs::AppendRecorded(Annotations& to, EventIndex event,
   }
   if (detail.sequence_nr >= 0) {
     to.AddInt(Key::kSequenceNumber, detail.sequence_nr);
-    to.AddUint(Key::kFwdThreadId, detail.forward_thread);
+    to.AddUint(Key::kFwdThreadId, trace_.rare(detail).forward_thread);
   }
   if (detail.stack != model::kEmptyStack) {
     to.AddStringId(Key::kCallStack, StackTextId(detail.stack));
   }
   if (trace_.flags()[event] & model::kEventFolded) {
-    to.AddUint(Key::kFolded, detail.calls);
+    to.AddUint(Key::kFolded, trace_.rare(detail).calls);
   }
 }
 

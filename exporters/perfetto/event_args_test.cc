@@ -67,7 +67,7 @@ TEST(PerfettoEventArgsTest, OperationsShowWhatWasRecorded) {
       Encoded({TensorMeta{a, DType::kFloat, strides},
                TensorMeta{b, DType::kFloat, strides}, Input(6), Input("x")}));
   detail.sequence_nr = 12;
-  detail.forward_thread = 1;
+  t.SetRare({.forward_thread = 1});
   detail.stack = t.data().stacks.Push(
       t.data().stacks.Push(
           model::kEmptyStack,
@@ -122,7 +122,7 @@ TEST(PerfettoFlowsTest, LeadFromForwardToBackward) {
   t.AddRange(0, "backward", 20, 30);
   t.Describe(2);
   t.data().details.back().sequence_nr = 5;
-  t.data().details.back().forward_thread = 1;
+  t.SetRare({.forward_thread = 1});
   const DecodedTrace trace = Decode(std::move(t));
   const auto& slices = trace.Find("main").slices;
   ASSERT_EQ(slices[0].flow_ids.size(), 1u);

@@ -72,7 +72,7 @@ model::Trace MakeOperations() {
     detail.inputs = t.Intern(encoded);
     detail.stack = stack;
     detail.sequence_nr = i / 2;
-    detail.forward_thread = static_cast<uint64_t>(i % 2);
+    t.SetRare({.forward_thread = static_cast<uint64_t>(i % 2)});
   }
   return std::move(t).Build();
 }

@@ -81,7 +81,7 @@ TEST(CallPathsTest, AFoldedRangeCountsAsManyTimes) {
   t.AddRange(main, "f", 0, 50, model::ActivityType::kCpuOp,
              model::kEventFolded);
   t.Describe(0);
-  t.data().details.back().calls = 7;
+  t.SetRare({.calls = 7});
   t.AddRange(main, "f", 60, 70);
   EXPECT_THAT(Paths(std::move(t)), ElementsAre("f 8 60 60"));
 }

@@ -109,7 +109,7 @@ TEST(XSpaceTest, FlowsFromForwardToBackward) {
   t.AddRange(main, "backward", 20, 30);
   t.Describe(0);
   t.data().details.back().sequence_nr = 3;
-  t.data().details.back().forward_thread = 1;
+  t.SetRare({.forward_thread = 1});
   // Flow 1: out of the first, into the second.
   EXPECT_THAT(View(std::move(t)).Texts(kHost, "main"),
               ElementsAre("forward:forward(forward) 0+10 flow=6u "

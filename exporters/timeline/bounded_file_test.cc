@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "exporters/timeline/fold_ranges.h"
+#include "profiler/model/event_calls.h"
 #include "tests/support/test_golden.h"
 #include "tests/support/test_trace.h"
 
@@ -38,7 +39,7 @@ std::vector<std::string> Ranges(const model::Trace& trace) {
         ": ", std::string(trace.EventName(i)), " ", trace.start()[i], "-",
         trace.end()[i]));
     if (trace.flags()[i] & model::kEventFolded) {
-      absl::StrAppend(&texts.back(), " x", trace.detail(i)->calls);
+      absl::StrAppend(&texts.back(), " x", model::Calls(trace, i));
     }
   }
   return texts;

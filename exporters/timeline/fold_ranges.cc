@@ -150,7 +150,8 @@ class Folder {
         data.end[to] = sum->start_ns + sum->total_ns;
         data.flags[to] |= model::kEventFolded;
         data.detail[to] = static_cast<model::DetailIndex>(data.details.size());
-        data.details.push_back({.calls = sum->calls});
+        data.rare_details.Set(data.details.emplace_back(),
+                              {.calls = sum->calls});
         ++sum;
       }
       ++to;

@@ -10,10 +10,11 @@
 //
 // Neighbours that are short, have no children and nothing but a name become one
 // range for each name. It has the flag kEventFolded, the number of ranges in
-// Detail::calls, and the sum of their lengths. These ranges follow each other
-// from the first start on. So calls, times and self times by name and by path
-// stay exact; the times of single ranges are lost. Ranges with details (inputs,
-// arguments, correlation) stay, and so do those that are among the longest.
+// RareDetail::calls, and the sum of their lengths. These ranges follow each
+// other from the first start on. So calls, times and self times by name and by
+// path stay exact; the times of single ranges are lost. Ranges with details
+// (inputs, arguments, correlation) stay, and so do those that are among the
+// longest.
 //
 // Nothing is folded across a report of memory, so the memory of each name stays
 // exact. Records of the heap do not count here, because they are too many: who

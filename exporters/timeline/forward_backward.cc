@@ -44,7 +44,8 @@ std::vector<FlowEnd> FindForwardBackwardFlows(const Trace& trace) {
   for (const EventIndex event : NumberedOperations(trace)) {
     const Detail& detail = *trace.detail(event);
     const model::Track& track = trace.tracks()[trace.track()[event]];
-    if (detail.forward_thread == 0) {
+    const uint64_t forward_thread = trace.rare(detail).forward_thread;
+    if (forward_thread == 0) {
       if (track.logical_id == 0) continue;
       const auto [it, is_new] = forward.try_emplace(
           {track.pid, track.logical_id, detail.sequence_nr}, event);
@@ -54,7 +55,7 @@ std::vector<FlowEnd> FindForwardBackwardFlows(const Trace& trace) {
       continue;
     }
     const auto it =
-        forward.find({track.pid, detail.forward_thread, detail.sequence_nr});
+        forward.find({track.pid, forward_thread, detail.sequence_nr});
     if (it == forward.end()) continue;
     ++last_id;
     flows.resize(trace.event_count());

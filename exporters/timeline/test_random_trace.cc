@@ -85,7 +85,7 @@ void RandomTrace::Describe() {
   if (OneIn(2)) detail.inputs = t_.Intern(Inputs());
   if (OneIn(2)) {
     detail.sequence_nr = static_cast<int64_t>(Below(100));
-    detail.forward_thread = Below(4);
+    t_.SetRare({.forward_thread = Below(4)});
   }
   for (uint64_t i = Below(5); i > 0; --i) {
     const model::FrameId frame = t_.data().stacks.AddFrame(

@@ -117,7 +117,7 @@ inline model::Trace WholeTrace() {
   t.AddRange(worker, "backward", kBase + 250, kBase + 400);
   t.Describe(10);
   last_detail().sequence_nr = 12;
-  last_detail().forward_thread = 1;
+  t.SetRare({.forward_thread = 1});
   t.AddRange(worker, "open", kBase + 500, kBase + 900, ActivityType::kCpuOp,
              model::kEventOpen);
   t.AddThread(7, 8, "worker");

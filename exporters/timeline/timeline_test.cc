@@ -123,7 +123,7 @@ class Operations {
     const EventIndex event = trace_.AddRange(track_, "op", start_ns, end_ns);
     trace_.Describe(0);
     trace_.data().details.back().sequence_nr = number;
-    trace_.data().details.back().forward_thread = forward_thread;
+    trace_.SetRare({.forward_thread = forward_thread});
     return event;
   }
 
@@ -202,7 +202,7 @@ TEST(ForwardBackwardTest, AsynchronousOperationsTakeNoPart) {
              model::kEventAsync);
   t.Describe(0);
   t.data().details.back().sequence_nr = 0;
-  t.data().details.back().forward_thread = 1;
+  t.SetRare({.forward_thread = 1});
   EXPECT_THAT(FindForwardBackwardFlows(std::move(t).Build()), IsEmpty());
 }
 

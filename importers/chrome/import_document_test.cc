@@ -161,7 +161,7 @@ TEST(ImportDocumentTest, OperationsGetWhatTheirArgumentsSay) {
   const model::Detail& detail = *got.trace->detail(0);
   EXPECT_EQ(detail.correlation_id, 12u);
   EXPECT_EQ(detail.sequence_nr, 4);
-  EXPECT_EQ(detail.forward_thread, 2u);
+  EXPECT_EQ(got.trace->rare(detail).forward_thread, 2u);
   EXPECT_EQ(got.trace->stacks().depth(detail.stack), 1u);
   EXPECT_EQ(model::InputShapesText(got.trace->Name(detail.inputs)), "[[2, 3]]");
   EXPECT_TRUE(got.trace->args(0).empty());
@@ -183,7 +183,7 @@ TEST(ImportDocumentTest, RangesThatStandForOthersHaveTheirNumber) {
           {"ph":"X","name":"c","ts":40,"dur":9,"args":{"kymo_folded":"3"}}])");
   ASSERT_TRUE(got.status.ok());
   EXPECT_EQ(got.trace->flags()[0], model::kEventFolded);
-  EXPECT_EQ(got.trace->detail(0)->calls, 3u);
+  EXPECT_EQ(got.trace->rare(*got.trace->detail(0)).calls, 3u);
   EXPECT_TRUE(got.trace->args(0).empty());
   // What is no such number stays an argument.
   EXPECT_EQ(got.trace->flags()[1], 0);

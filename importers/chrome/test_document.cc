@@ -40,7 +40,7 @@ std::string EventText(const model::Trace& trace, model::EventIndex i) {
   }
   if (detail->sequence_nr >= 0) {
     absl::StrAppend(&text, " seq ", detail->sequence_nr, "/",
-                    detail->forward_thread);
+                    trace.rare(*detail).forward_thread);
   }
   if (detail->inputs != model::kEmptyName) {
     absl::StrAppend(&text, " inputs ", trace.Name(detail->inputs).size());

@@ -67,10 +67,14 @@ class ThreadIdFinder {
     for (auto it = begin; it != at(last) && *it == time; ++it) {
       const auto i = static_cast<size_t>(it - at(0));
       if (events.detail[i] == model::kNoDetail) continue;
-      const uint64_t id = shard_.details[events.detail[i]].forward_thread;
+      const uint64_t id = ForwardThreadOf(events.detail[i]);
       if (id != 0) return id;
     }
     return 0;
+  }
+
+  uint64_t ForwardThreadOf(model::DetailIndex detail) const {
+    return shard_.rare_details.Get(shard_.details[detail]).forward_thread;
   }
 
   void UseOnlyThreads() {
@@ -89,7 +93,7 @@ class ThreadIdFinder {
         if (d == model::kNoDetail || shard_.details[d].sequence_nr < 0) {
           continue;
         }
-        const uint64_t id = shard_.details[d].forward_thread;
+        const uint64_t id = ForwardThreadOf(d);
         if (id != 0) {
           process.ids.insert(id);
         } else {

@@ -49,7 +49,7 @@ std::map<int64_t, int64_t> IdSpace::Separate(
       track.logical_id += before;
       last_logical_id_ = std::max(last_logical_id_, track.logical_id);
     }
-    for (model::Detail& detail : shard.details) {
+    for (model::RareDetail& detail : shard.rare_details.all()) {
       if (detail.forward_thread != 0) detail.forward_thread += before;
     }
   }

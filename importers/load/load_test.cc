@@ -69,6 +69,10 @@ TEST_F(LoadTest, ATraceIsPyTorchsIfAllFilesAre) {
   EXPECT_FALSE(model::IsOfPyTorch(Load({other, one}, {}, importers_)->trace));
 }
 
+uint64_t ForwardThread(const model::TraceShard& shard, size_t detail) {
+  return shard.rare_details.Get(shard.details[detail]).forward_thread;
+}
+
 TEST(IdSpaceTest, EachFileHasIdsOfItsOwn) {
   const auto shard = [](std::vector<int64_t> pids, uint64_t logical_id) {
     std::vector<model::TraceShard> shards(1);
@@ -77,14 +81,18 @@ TEST(IdSpaceTest, EachFileHasIdsOfItsOwn) {
     }
     // A track of a process that is not listed.
     shards[0].tracks = {{.pid = 7, .logical_id = logical_id}, {.pid = 7}};
-    shards[0].details = {{.forward_thread = 1}, {}};
+    shards[0].details = {{}, {}, {}};
+    for (const size_t backward : {0, 2}) {
+      shards[0].rare_details.Set(shards[0].details[backward],
+                                 {.forward_thread = 1});
+    }
     return shards;
   };
   IdSpace ids;
   auto first = shard({3, 5}, 2);
   EXPECT_TRUE(ids.Separate(first).empty());
   EXPECT_EQ(first[0].tracks[0].logical_id, 2u);
-  EXPECT_EQ(first[0].details[0].forward_thread, 1u);
+  EXPECT_EQ(ForwardThread(first[0], 0), 1u);
   auto second = shard({3, 9}, 1);
   // 9 is the file's own, and remains.
   EXPECT_EQ(ids.Separate(second),
@@ -95,8 +103,9 @@ TEST(IdSpaceTest, EachFileHasIdsOfItsOwn) {
   EXPECT_EQ(second[0].tracks[0].pid, 11);
   EXPECT_EQ(second[0].tracks[0].logical_id, 3u);
   EXPECT_EQ(second[0].tracks[1].logical_id, 0u);
-  EXPECT_EQ(second[0].details[0].forward_thread, 3u);
-  EXPECT_EQ(second[0].details[1].forward_thread, 0u);
+  EXPECT_EQ(ForwardThread(second[0], 0), 3u);
+  EXPECT_EQ(ForwardThread(second[0], 2), 3u);  // moved once, though shared
+  EXPECT_EQ(ForwardThread(second[0], 1), 0u);
   auto third = shard({9, 11}, 1);
   EXPECT_EQ(ids.Separate(third),
             (std::map<int64_t, int64_t>{{7, 12}, {9, 13}, {11, 14}}));

@@ -151,6 +151,7 @@ class EventReader {
   struct Part {
     size_t details = 0;       // how many of them have a detail
     size_t first_detail = 0;  // of the shard
+    model::RareDetails rare;  // of its details
     Fault fault = nullptr;
   };
 
@@ -264,12 +265,26 @@ class EventReader {
       Part& part = parts[begin / kGrain];
       part.fault = AddEvents(group, before, begin, end);
       if (part.fault != nullptr) return;
-      part.fault = AddDetails(group, before, begin, end, part.first_detail);
+      part.fault =
+          AddDetails(group, before, begin, end, part.first_detail, part.rare);
     });
-    for (const Part& part : parts) {
-      if (part.fault != nullptr) return Wrong(part.fault);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].fault != nullptr) return Wrong(parts[i].fault);
+      const size_t end =
+          i + 1 < parts.size() ? parts[i + 1].first_detail : details.size();
+      AddRare(parts[i].rare, parts[i].first_detail, end);
     }
     return absl::OkStatus();
+  }
+
+  // The rare fields of details [begin, end), which were read by themselves.
+  void AddRare(const model::RareDetails& rare, size_t begin, size_t end) {
+    if (rare.empty()) return;
+    const model::RareIndex first = reading_.shard.rare_details.Append(rare);
+    for (size_t d = begin; d < end; ++d) {
+      model::RareIndex& index = reading_.shard.details[d].rare;
+      index = model::RareDetails::Moved(index, first);
+    }
   }
 
   // Most events of a file have a detail, or none. Growing step by step took a
@@ -319,7 +334,7 @@ class EventReader {
   }
 
   Fault AddDetails(const RowGroup& group, size_t before, size_t begin,
-                   size_t end, size_t next) {
+                   size_t end, size_t next, model::RareDetails& rare) {
     const MaybeInts correlation(group, kCorrelation, 0);
     const MaybeInts sequence(group, kSequence, -1);
     const MaybeInts forward_thread(group, kForwardThread, 0);
@@ -344,13 +359,14 @@ class EventReader {
       }
       detail.correlation_id = static_cast<uint64_t>(correlation[row]);
       detail.sequence_nr = sequence[row];
-      detail.forward_thread = static_cast<uint64_t>(forward_thread[row]);
-      detail.debug_handle = debug_handle[row];
-      detail.node_id = node[row];
+      rare.Set(detail,
+               {.forward_thread = static_cast<uint64_t>(forward_thread[row]),
+                .debug_handle = debug_handle[row],
+                .node_id = node[row],
+                .calls = static_cast<uint32_t>(calls[row])});
       if (has_overloads) detail.overload_name = group.Name(kOverload, row);
       if (!inputs_.empty()) detail.inputs = inputs_[row];
       detail.stack = *stack;
-      detail.calls = static_cast<uint32_t>(calls[row]);
       if (args == reading_.args.end()) continue;
       if (args->event != static_cast<int64_t>(at)) continue;
       detail.args_begin = args->begin;

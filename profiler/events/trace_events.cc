@@ -126,7 +126,8 @@ class TraceConverter {
     if (const model::Detail* const detail = trace_.detail(i)) {
       raw.calls = model::Calls(trace_, i);
       raw.sequence_nr = detail->sequence_nr;
-      raw.fwd_thread_id = static_cast<int64_t>(detail->forward_thread);
+      raw.fwd_thread_id =
+          static_cast<int64_t>(trace_.rare(*detail).forward_thread);
       raw.overload_name = std::string(trace_.Name(detail->overload_name));
       raw.input_shapes = Shapes(detail->inputs);
       raw.stack = Stack(detail->stack);
@@ -190,7 +191,7 @@ class TraceConverter {
       event = trace_.parent()[event];
     }
     const model::Detail* const detail = trace_.detail(event);
-    return detail == nullptr ? -1 : detail->node_id;
+    return detail == nullptr ? -1 : trace_.rare(*detail).node_id;
   }
 
   // The number of the track's last event that began by then. The event may have

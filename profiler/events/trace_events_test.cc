@@ -48,7 +48,7 @@ TEST(TraceEventsTest, RangesBecomeEventsWithTheirDetails) {
   model::Detail& detail = t.data().details.back();
   detail.inputs = t.Intern(encoded);
   detail.sequence_nr = 5;
-  detail.forward_thread = 2;
+  t.SetRare({.forward_thread = 2});
   detail.stack = t.data().stacks.Push(
       t.data().stacks.Push(
           model::kEmptyStack,
@@ -364,13 +364,13 @@ TEST(TraceEventsTest, NodesOfOperationsAndOfTheirCalls) {
   t.AddRange(main, "early", 0, 1'000);
   t.AddRange(main, "op", 2'000, 9'000);
   t.Describe(0);
-  t.data().details.back().node_id = 3;
+  t.SetRare({.node_id = 3});
   t.AddRange(main, "launch", 3'000, 6'000, ActivityType::kCudaRuntime);
   t.Describe(5);
   t.AddRange(main, "driver", 4'000, 5'000, ActivityType::kCudaDriver);
   t.AddRange(main, "inner", 7'000, 8'000);
   t.Describe(0);
-  t.data().details.back().node_id = 3;
+  t.SetRare({.node_id = 3});
   t.data().memory = {{.track = main,
                       .event = model::MemoryEvent::kOutOfMemory,
                       .time_ns = 6'500,

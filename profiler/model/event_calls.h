@@ -13,8 +13,9 @@ namespace kymo::model {
 
 // More than 1 only for events with kEventFolded.
 inline uint32_t Calls(const Trace& trace, EventIndex event) {
-  return (trace.flags()[event] & kEventFolded) != 0 ? trace.detail(event)->calls
-                                                    : 1;
+  return (trace.flags()[event] & kEventFolded) != 0
+             ? trace.rare(*trace.detail(event)).calls
+             : 1;
 }
 
 }  // namespace kymo::model

@@ -19,8 +19,10 @@ namespace kymo::model {
 using TrackIndex = uint32_t;
 using EventIndex = uint32_t;
 using DetailIndex = uint32_t;
+using RareIndex = uint32_t;
 inline constexpr EventIndex kNoEvent = ~EventIndex{0};
 inline constexpr DetailIndex kNoDetail = ~DetailIndex{0};
+inline constexpr RareIndex kNoRare = ~RareIndex{0};
 inline constexpr TrackIndex kNoTrack = ~TrackIndex{0};
 
 // Bits of an event's flags.
@@ -32,8 +34,9 @@ enum EventFlag : uint8_t {
   // Only in a trace that is one window of a larger trace: the event counts in
   // another window. It is here because it encloses events of this window.
   kEventRepeated = 16,
-  // Stands for Detail::calls ranges of its name that were beside each other.
-  // Its length is the sum of theirs. Only read from files that were folded.
+  // Stands for RareDetail::calls ranges of its name that were beside each
+  // other. Its length is the sum of theirs. Only read from files that were
+  // folded.
   kEventFolded = 32,
 };
 
@@ -74,20 +77,18 @@ struct Track {
   uint64_t logical_id = 0;
 };
 
-// Fields that only some events have.
+// Fields that only some events have. Of Kineto's files, each operation has one.
 struct Detail {
   uint64_t correlation_id = 0;  // 0 = none
   uint32_t args_begin = 0;      // into the arguments, in the order added
   uint32_t args_end = 0;
-  int64_t sequence_nr = -1;     // links backward to forward; -1 = none
-  uint64_t forward_thread = 0;  // logical id of the forward range's thread
-  int64_t debug_handle = -1;
-  int64_t node_id = -1;  // distributed node
+  int64_t sequence_nr = -1;  // links backward to forward; -1 = none
   NameId overload_name = kEmptyName;
   NameId inputs = kEmptyName;   // encoded, see profiler/model/op_inputs.h
   StackId stack = kEmptyStack;  // where the event began
-  uint32_t calls = 1;           // more than 1 only with kEventFolded
+  RareIndex rare = kNoRare;     // the other fields: rare_details.h
 };
+static_assert(sizeof(Detail) == 40);
 
 enum class ArgType : uint8_t {
   kInt,

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "profiler/model/folded_memory.h"
+#include "profiler/model/rare_details.h"
 #include "profiler/model/recorded_by.h"
 #include "profiler/model/trace.h"
 #include "profiler/model/trace_shard.h"
@@ -62,13 +63,14 @@ TEST(RecordsTest, FieldsThatNobodySetSayNothing) {
   EXPECT_EQ(detail.args_begin, 0u);
   EXPECT_EQ(detail.args_end, 0u);
   EXPECT_EQ(detail.sequence_nr, -1);
-  EXPECT_EQ(detail.forward_thread, 0u);
-  EXPECT_EQ(detail.debug_handle, -1);
-  EXPECT_EQ(detail.node_id, -1);
   EXPECT_EQ(detail.overload_name, kEmptyName);
   EXPECT_EQ(detail.inputs, kEmptyName);
   EXPECT_EQ(detail.stack, kEmptyStack);
-  EXPECT_EQ(detail.calls, 1u);
+  const RareDetail& rare = RareDetails().Get(detail);
+  EXPECT_EQ(rare.forward_thread, 0u);
+  EXPECT_EQ(rare.debug_handle, -1);
+  EXPECT_EQ(rare.node_id, -1);
+  EXPECT_EQ(rare.calls, 1u);
   EXPECT_EQ(Arg().type, ArgType::kInt);
   EXPECT_EQ(Arg().bits, 0u);
   const MemoryRecord memory;
@@ -156,6 +158,40 @@ TEST(FoldedMemoryTest, SumsAddUp) {
   const FoldedHeap heap = {
       .allocated = {5, 50}, .freed = {2, 20}, .replaced = {1, 10}};
   EXPECT_EQ(heap.record_count(), 7);
+}
+
+TEST(RareDetailsTest, EqualOnesInTurnAreShared) {
+  RareDetails all;
+  Detail none;
+  Detail first;
+  Detail second;
+  Detail third;
+  all.Set(none, {});
+  all.Set(first, {.forward_thread = 1});
+  all.Set(second, {.forward_thread = 1});
+  all.Set(third, {.calls = 2});
+  EXPECT_EQ(all.size(), 2u);
+  all.Set(first, {.node_id = 7});
+  EXPECT_EQ(all.Get(none), RareDetail());
+  EXPECT_EQ(all.Get(first), RareDetail{.node_id = 7});
+  EXPECT_EQ(all.Get(second), RareDetail{.forward_thread = 1});
+  EXPECT_EQ(all.Get(third), RareDetail{.calls = 2});
+  all.Set(first, {});
+  EXPECT_EQ(first.rare, kNoRare);
+}
+
+TEST(RareDetailsTest, DetailsMoveWithTheirs) {
+  RareDetails all;
+  Detail ours;
+  all.Set(ours, {.node_id = 1});
+  RareDetails others;
+  Detail theirs;
+  others.Set(theirs, {.node_id = 2});
+  const RareIndex first = all.Append(others);
+  theirs.rare = RareDetails::Moved(theirs.rare, first);
+  EXPECT_EQ(all.Get(ours).node_id, 1);
+  EXPECT_EQ(all.Get(theirs).node_id, 2);
+  EXPECT_EQ(RareDetails::Moved(kNoRare, first), kNoRare);
 }
 
 }  // namespace

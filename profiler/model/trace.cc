@@ -49,7 +49,7 @@ absl::Status CheckEvent(const TraceData& data, TrackIndex t, EventIndex i) {
   }
   if ((data.flags[i] & kEventFolded) &&
       (data.detail[i] == kNoDetail ||
-       data.details[data.detail[i]].calls == 0)) {
+       data.rare_details.Get(data.details[data.detail[i]]).calls == 0)) {
     return Violation("folded event without calls", i);
   }
   if (i > data.track_begin[t] && data.start[i] < data.start[i - 1]) {
@@ -94,6 +94,9 @@ absl::Status CheckTables(const TraceData& data) {
     if (detail.args_begin > detail.args_end ||
         detail.args_end > data.args.size()) {
       return Violation("arguments out of range", i);
+    }
+    if (detail.rare != kNoRare && detail.rare >= data.rare_details.size()) {
+      return Violation("detail's rare fields out of range", i);
     }
     if (Index(detail.overload_name) >= data.strings.size() ||
         Index(detail.inputs) >= data.strings.size() ||

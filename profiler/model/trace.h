@@ -39,6 +39,7 @@
 #include "profiler/base/time.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/loss_ledger.h"
+#include "profiler/model/rare_details.h"
 #include "profiler/model/records.h"
 #include "profiler/model/stack_table.h"
 #include "profiler/model/string_table.h"
@@ -70,6 +71,7 @@ struct TraceData {
   Column<uint8_t> flags;  // EventFlag bits
 
   std::vector<Detail> details;
+  RareDetails rare_details;
   std::vector<Arg> args;
   std::vector<CounterSample> counters;  // by track, name, time
   Column<MemoryRecord> memory;          // by track, time
@@ -146,6 +148,9 @@ class Trace {
   const Detail* detail(EventIndex event) const {
     const DetailIndex index = data_.detail[event];
     return index == kNoDetail ? nullptr : &data_.details[index];
+  }
+  const RareDetail& rare(const Detail& detail) const {
+    return data_.rare_details.Get(detail);
   }
   // Empty when the event has none.
   std::span<const Arg> args(EventIndex event) const;

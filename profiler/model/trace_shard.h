@@ -19,6 +19,7 @@
 #include "profiler/base/time.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/loss_ledger.h"
+#include "profiler/model/rare_details.h"
 #include "profiler/model/records.h"
 #include "profiler/model/stack_table.h"
 #include "profiler/model/string_table.h"
@@ -71,6 +72,7 @@ struct TraceShard {
   std::vector<TrackEvents> events;
   EventBlock block;
   std::vector<Detail> details;
+  RareDetails rare_details;
   std::vector<Arg> args;
   std::vector<CounterSample> counters;
   Column<MemoryRecord> memory;

@@ -102,6 +102,7 @@ class Copier {
                     args + detail.args_end);
     detail.args_begin = args_begin;
     detail.args_end = static_cast<uint32_t>(to_.args.size());
+    to_.rare_details.Set(detail, from_.rare_details.Get(detail));
     to_.details.push_back(detail);
     return static_cast<DetailIndex>(to_.details.size() - 1);
   }

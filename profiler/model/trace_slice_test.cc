@@ -255,9 +255,9 @@ TEST(TraceSliceTest, EveryPartHasTheSumsOfTheHeap) {
 
 TEST(EventCallsTest, OnlyFoldedEventsStandForMore) {
   TraceData data = TwoTracks().Release();
-  data.details[1].calls = 9;
+  data.rare_details.Set(data.details[1], {.calls = 9});
   data.flags[3] |= kEventFolded;
-  data.details[0].calls = 4;
+  data.rare_details.Set(data.details[0], {.calls = 4});
   const Trace trace(std::move(data));
   EXPECT_EQ(Calls(trace, 0), 1u);
   EXPECT_EQ(Calls(trace, 1), 1u);

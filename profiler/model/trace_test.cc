@@ -91,7 +91,7 @@ TEST(ValidateTraceTest, RejectsEventsThatBreakARule) {
   for (const uint32_t count : {0, 1}) {
     EXPECT_EQ(Broken([&](D& d) {
                 d.flags[1] = kEventFolded;
-                d.details.push_back({.calls = count});
+                d.rare_details.Set(d.details.emplace_back(), {.calls = count});
                 d.detail[1] = 0;
               }),
               count == 0 ? calls : "");
@@ -182,6 +182,8 @@ TEST(ValidateTraceTest, RejectsTablesThatBreakARule) {
   EXPECT_EQ(detail([](Detail& d) { d.overload_name = NameId{1}; }), name);
   EXPECT_EQ(detail([](Detail& d) { d.inputs = NameId{1}; }), name);
   EXPECT_EQ(detail([](Detail& d) { d.stack = StackId{1}; }), name);
+  EXPECT_EQ(detail([](Detail& d) { d.rare = 0; }),
+            "detail's rare fields out of range (at index 1)");
   EXPECT_EQ(detail([](Detail&) {}), "");
 
   const auto sample = [](auto change) {

@@ -56,6 +56,7 @@ std::vector<TraceShard> TwoShards() {
   first.shard().tracks[a].logical_id = 1;
   first.AddRange(a, "op", 200, 300, model::ActivityType::kCpuOp,
                  {model::Arg::Int(first.Intern("size"), 5)});
+  first.shard().rare_details.Set(first.shard().details.back(), {.node_id = 3});
   first.shard().counters = {{a, first.Intern("queue"), 250, 2},
                             {a, first.Intern("queue"), 220, 1}};
   first.shard().allocation_counts.push_back({a, 10, 9, 640});
@@ -97,6 +98,7 @@ std::vector<TraceShard> TwoShards() {
   detail.overload_name = second.Intern("out");
   detail.inputs = second.Intern("encoded");
   detail.stack = stack;
+  second.shard().rare_details.Set(detail, {.node_id = 4});
   second.AddRange(0, "kernel", 230, 280,
                   model::ActivityType::kConcurrentKernel);
   second.shard().counters = {{b, second.Intern("queue"), 230, 3},
@@ -166,6 +168,8 @@ TEST(MergeTest, EventsKeepTheirDetails) {
   EXPECT_EQ(Name(trace, detail.overload_name), "out");
   EXPECT_EQ(Name(trace, detail.inputs), "encoded");
   EXPECT_EQ(StackText(trace, detail.stack), "mm (mm.cc:7 in /bin/app @72);");
+  EXPECT_EQ(trace.rare(detail).node_id, 4);
+  EXPECT_EQ(trace.rare(*trace.detail(0)).node_id, 3);
   EXPECT_EQ(trace.detail(2), nullptr);
 }
 

@@ -183,7 +183,9 @@ class Merger {
       // The trace takes the first ones over: there may be millions.
       Append(std::move(shards_[s].details), data_.details);
       Append(std::move(shards_[s].args), data_.args);
-      if (map.first_detail == 0 && map.first_arg == 0 &&
+      const model::RareIndex first_rare =
+          data_.rare_details.Append(shards_[s].rare_details);
+      if (map.first_detail == 0 && map.first_arg == 0 && first_rare == 0 &&
           IsIdentity(map.names) && IsIdentity(map.stacks)) {
         continue;
       }
@@ -194,6 +196,7 @@ class Merger {
         detail.overload_name = map.names[Index(detail.overload_name)];
         detail.inputs = map.names[Index(detail.inputs)];
         detail.stack = map.stacks[Index(detail.stack)];
+        detail.rare = model::RareDetails::Moved(detail.rare, first_rare);
       }
       for (size_t a = map.first_arg; a < data_.args.size(); ++a) {
         model::Arg& arg = data_.args[a];

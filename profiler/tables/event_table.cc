@@ -21,6 +21,16 @@ std::optional<T> OfDetail(const Source& s, size_t row, T model::Detail::*member,
   return Unless(detail->*member, none);
 }
 
+// The same of its rare fields.
+template <typename T>
+std::optional<T> OfRare(const Source& s, size_t row,
+                        T model::RareDetail::*member,
+                        std::type_identity_t<T> none) {
+  const model::Detail* const detail = s.detail(row);
+  if (detail == nullptr) return std::nullopt;
+  return Unless(s.trace().rare(*detail).*member, none);
+}
+
 std::optional<TextId> InputsOf(const Source& s, size_t row, InputText which) {
   const auto inputs =
       OfDetail(s, row, &model::Detail::inputs, model::kEmptyName);
@@ -166,19 +176,19 @@ constexpr Column kColumns[] = {
     Define("forward_thread",
            "Of a backward operation: the forward one's thread, by logical_id",
            [](const Source& s, size_t row) {
-             return OfDetail(s, row, &model::Detail::forward_thread, 0);
+             return OfRare(s, row, &model::RareDetail::forward_thread, 0);
            })
         .EmptyIf(
             [](const Source& s) { return !s.details_have().forward_thread; }),
     Define("debug_handle", "PyTorch's debug handle",
            [](const Source& s, size_t row) {
-             return OfDetail(s, row, &model::Detail::debug_handle, -1);
+             return OfRare(s, row, &model::RareDetail::debug_handle, -1);
            })
         .EmptyIf(
             [](const Source& s) { return !s.details_have().debug_handle; }),
     Define("node_id", "The distributed node that the program gave it",
            [](const Source& s, size_t row) {
-             return OfDetail(s, row, &model::Detail::node_id, -1);
+             return OfRare(s, row, &model::RareDetail::node_id, -1);
            })
         .EmptyIf([](const Source& s) { return !s.details_have().node_id; }),
     Define("overload_name", "Overload of the operation: Tensor, out, ...",

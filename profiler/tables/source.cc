@@ -19,12 +19,15 @@ using model::EventIndex;
 void Add(const model::Detail& detail, DetailsHave& have) {
   have.correlation_id |= detail.correlation_id != 0;
   have.sequence_nr |= detail.sequence_nr != -1;
-  have.forward_thread |= detail.forward_thread != 0;
-  have.debug_handle |= detail.debug_handle != -1;
-  have.node_id |= detail.node_id != -1;
   have.overload_name |= detail.overload_name != model::kEmptyName;
   have.inputs |= detail.inputs != model::kEmptyName;
   have.stack |= detail.stack != model::kEmptyStack;
+}
+
+void Add(const model::RareDetail& rare, DetailsHave& have) {
+  have.forward_thread |= rare.forward_thread != 0;
+  have.debug_handle |= rare.debug_handle != -1;
+  have.node_id |= rare.node_id != -1;
 }
 
 void Add(const DetailsHave& part, DetailsHave& have) {
@@ -77,6 +80,9 @@ const DetailsHave& Source::details_have() const {
     });
     DetailsHave all;
     for (const DetailsHave& part : parts) Add(part, all);
+    for (const model::RareDetail& rare : trace_.data().rare_details.all()) {
+      Add(rare, all);
+    }
     return all;
   });
 }

@@ -83,6 +83,11 @@ class TestTrace {
         {correlation_id, begin, static_cast<uint32_t>(data_.args.size())});
   }
 
+  // Gives the event that was described last its rare fields.
+  void SetRare(const model::RareDetail& rare) {
+    data_.rare_details.Set(data_.details.back(), rare);
+  }
+
   void AddCounter(model::TrackIndex track, std::string_view name,
                   TimeNs time_ns, double value) {
     data_.counters.push_back({track, Intern(name), time_ns, value});

@@ -164,7 +164,7 @@ class Checker {
     for (EventIndex i = 0; i < trace_.event_count(); ++i) {
       const model::Detail* const detail = trace_.detail(i);
       if (detail == nullptr || detail->sequence_nr < 0) continue;
-      if (detail->forward_thread != 0) {
+      if (trace_.rare(*detail).forward_thread != 0) {
         backward.push_back(i);
       } else {
         forward.emplace(trace_.tracks()[trace_.track()[i]].logical_id,
@@ -175,7 +175,8 @@ class Checker {
     for (const EventIndex i : backward) {
       const model::Detail& detail = *trace_.detail(i);
       // If the trace has no logical ids, the number alone must match.
-      if (!forward.contains({detail.forward_thread, detail.sequence_nr}) &&
+      const uint64_t thread = trace_.rare(detail).forward_thread;
+      if (!forward.contains({thread, detail.sequence_nr}) &&
           !forward.contains({0, detail.sequence_nr})) {
         count.Add(i);
       }

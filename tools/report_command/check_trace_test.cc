@@ -93,7 +93,7 @@ TEST(CheckTraceTest, BackwardOperationsNeedTheirForwardOnes) {
     t.AddRange(main, "MmBackward", 100 + 20 * number, 110 + 20 * number);
     t.Describe(0);
     t.data().details.back().sequence_nr = number;
-    t.data().details.back().forward_thread = 1;
+    t.SetRare({.forward_thread = 1});
   }
   const auto findings = Check(std::move(t));
   EXPECT_EQ(findings.at("forward_missing").count, 1);

@@ -47,6 +47,7 @@ void PayloadDecoder::ReadEvent(
   std::string name;
   PendingText text;
   model::Detail detail;
+  model::RareDetail rare;
   bool has_detail = false;
   const size_t first_arg = shard_.args.size();
   if (domain != record::kNameLost) {
@@ -60,7 +61,7 @@ void PayloadDecoder::ReadEvent(
         name += item->data;
       } else if (IsArgument(item->kind)) {
         AddArg(*item, text);
-      } else if (ReadDetail(*item, pid, detail)) {
+      } else if (ReadDetail(*item, pid, detail, rare)) {
         has_detail = true;
       }
     }
@@ -74,6 +75,7 @@ void PayloadDecoder::ReadEvent(
   events.detail[row] = static_cast<model::DetailIndex>(shard_.details.size());
   detail.args_begin = static_cast<uint32_t>(first_arg);
   detail.args_end = static_cast<uint32_t>(shard_.args.size());
+  shard_.rare_details.Set(detail, rare);
   shard_.details.push_back(detail);
 }
 
@@ -94,9 +96,11 @@ model::StackId PayloadDecoder::ReadStack(const PayloadReader::Item& item,
   return stack_(pid, std::span(pcs, size));
 }
 
-// Reads an item that is not an argument into `detail`; false for others.
+// Reads an item that is not an argument into `detail` or `rare`; false for
+// others.
 bool PayloadDecoder::ReadDetail(const PayloadReader::Item& item, int64_t pid,
-                                model::Detail& detail) {
+                                model::Detail& detail,
+                                model::RareDetail& rare) {
   int64_t word = 0;
   if (item.data.size() == sizeof(word)) {
     std::memcpy(&word, item.data.data(), sizeof(word));
@@ -104,11 +108,11 @@ bool PayloadDecoder::ReadDetail(const PayloadReader::Item& item, int64_t pid,
   switch (item.kind) {
     case PayloadKind::kSequence:
       detail.sequence_nr = word;
-      detail.forward_thread = item.key;
+      rare.forward_thread = item.key;
       return true;
     case PayloadKind::kHandle:
-      detail.debug_handle = word;
-      detail.node_id = int64_t{item.key} - 1;
+      rare.debug_handle = word;
+      rare.node_id = int64_t{item.key} - 1;
       return true;
     case PayloadKind::kOverload:
       if (!wanted_.overload_names) return false;

@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "backends/stream/decode/decode_names.h"
+#include "profiler/model/rare_details.h"
 #include "profiler/model/records.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/record/arena/layout.h"
@@ -83,7 +84,7 @@ class PayloadDecoder {
   };
 
   bool ReadDetail(const PayloadReader::Item& item, int64_t pid,
-                  model::Detail& detail);
+                  model::Detail& detail, model::RareDetail& rare);
   model::StackId ReadStack(const PayloadReader::Item& item, int64_t pid);
   void AddArg(const PayloadReader::Item& item, PendingText& pending);
   void Flush(PendingText& pending);

@@ -287,9 +287,9 @@ TEST_F(DetailsTest, AreThoseOfTheirRange) {
   EXPECT_EQ(shard_.block.detail[1], 0u);
   const model::Detail& detail = shard_.details[0];
   EXPECT_EQ(detail.sequence_nr, 34);
-  EXPECT_EQ(detail.forward_thread, 12u);
-  EXPECT_EQ(detail.debug_handle, -78);
-  EXPECT_EQ(detail.node_id, 5);
+  EXPECT_EQ(shard_.rare_details.Get(detail),
+            (model::RareDetail{
+                .forward_thread = 12, .debug_handle = -78, .node_id = 5}));
   EXPECT_EQ(Text(detail.overload_name), "out");
   EXPECT_EQ(Text(detail.inputs), "[1]");
   EXPECT_EQ(detail.stack, stacks_[2]);

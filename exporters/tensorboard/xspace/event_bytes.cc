@@ -151,7 +151,7 @@ void EventBytes::AppendFullEvent(std::string& out, EventIndex event,
     AppendRecorded(stats, *detail);
     AppendGiven(stats, event);
     if (trace_.flags()[event] & model::kEventFolded) {
-      stats.Uint(ids_.Stat(StatName::kFolded), detail->calls);
+      stats.Uint(ids_.Stat(StatName::kFolded), trace_.rare(*detail).calls);
     }
   }
   if (trace_.flags()[event] & model::kEventOpen) {
@@ -219,7 +219,8 @@ void EventBytes::AppendText(StatWriter& stats, StatName name,
 void EventBytes::AppendRecorded(StatWriter& stats, const Detail& detail) const {
   if (detail.sequence_nr >= 0) {
     stats.Int(ids_.Stat(StatName::kSequenceNumber), detail.sequence_nr);
-    stats.Uint(ids_.Stat(StatName::kForwardThread), detail.forward_thread);
+    stats.Uint(ids_.Stat(StatName::kForwardThread),
+               trace_.rare(detail).forward_thread);
   }
   const auto add = [&](StatName name, uint64_t text) {
     if (text != 0) stats.Ref(ids_.Stat(name), ids_.Text(text));

@@ -102,6 +102,7 @@ ReadArgs EventArgsReader::Read(ActivityType type, const RawEvent& event,
   if (event.args.empty() && category.empty()) return read;
   type_ = type;
   detail_ = model::Detail();
+  rare_ = model::RareDetail();
   detail_.args_begin = static_cast<uint32_t>(out_.args.size());
   if (has_inputs_) texts_ = InputTexts();
   has_inputs_ = has_detail_ = false;
@@ -134,6 +135,7 @@ ReadArgs EventArgsReader::Read(ActivityType type, const RawEvent& event,
   detail_.args_end = static_cast<uint32_t>(out_.args.size());
   if (!has_detail_) return read;
   read.detail = static_cast<model::DetailIndex>(out_.details.size());
+  out_.rare_details.Set(detail_, rare_);
   out_.details.push_back(detail_);
   if (event.args.empty())
     categories_.emplace(std::string(category), read.detail);
@@ -171,8 +173,7 @@ bool EventArgsReader::ReadKnown(const RawArg& arg, ReadArgs& read) {
     case Key::kSequenceNumber:
       return set(detail_.sequence_nr, integer(), integer().value_or(-1) >= 0);
     case Key::kFwdThreadId:
-      return set(detail_.forward_thread, integer(),
-                 integer().value_or(-1) >= 0);
+      return set(rare_.forward_thread, integer(), integer().value_or(-1) >= 0);
     case Key::kCallStack: {
       if (!value.is_string()) return false;
       detail_.stack = stacks_.Find(Unescape(value.text, scratch_));
@@ -192,7 +193,7 @@ bool EventArgsReader::ReadKnown(const RawArg& arg, ReadArgs& read) {
       return read.is_open;
     case Key::kFolded:
       read.is_folded =
-          set(detail_.calls, integer(),
+          set(rare_.calls, integer(),
               is_positive(integer()) &&
                   *integer() <= std::numeric_limits<uint32_t>::max());
       return read.is_folded;

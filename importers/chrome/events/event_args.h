@@ -83,6 +83,7 @@ class EventArgsReader {
   // About the event that is being read.
   model::ActivityType type_{};
   model::Detail detail_;
+  model::RareDetail rare_;
   InputTexts texts_;
   bool has_inputs_ = false;  // some of texts_ is set
   bool has_detail_ = false;

@@ -186,11 +186,14 @@ void EventStore::AddOthers(ParsedEvents& events, const Ids& ids) {
 
 void EventStore::AddDetails(ParsedEvents& events, const Ids& ids) {
   const auto arg_count = static_cast<uint32_t>(shard.args.size());
+  const model::RareIndex first_rare =
+      shard.rare_details.Append(events.rare_details);
   for (model::Detail& detail : events.details) {
     detail.args_begin += arg_count;
     detail.args_end += arg_count;
     detail.inputs = ids.names[Index(detail.inputs)];
     detail.stack = ids.stacks[Index(detail.stack)];
+    detail.rare = model::RareDetails::Moved(detail.rare, first_rare);
   }
   for (model::Arg& arg : events.args) {
     arg.key = ids.names[Index(arg.key)];

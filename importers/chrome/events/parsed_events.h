@@ -15,6 +15,7 @@
 #include "profiler/base/time.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/loss_ledger.h"
+#include "profiler/model/rare_details.h"
 #include "profiler/model/records.h"
 #include "profiler/model/stack_table.h"
 #include "profiler/model/string_table.h"
@@ -86,6 +87,7 @@ struct ParsedEvents {
   std::vector<FlowEnd> flows;
   std::vector<RowText> texts;
   std::vector<model::Detail> details;
+  model::RareDetails rare_details;
   std::vector<model::Arg> args;
   std::vector<Counter> counters;
   std::vector<model::MemoryRecord> memory;  // `track` is a RowIndex

@@ -22,6 +22,7 @@
 #include "profiler/analysis/averages/key_averages.h"
 #include "profiler/analysis/averages/key_averages_keys.h"
 #include "profiler/base/time.h"
+#include "profiler/model/event_calls.h"
 #include "profiler/model/records.h"
 #include "profiler/model/trace.h"
 
@@ -275,7 +276,7 @@ class AveragesWorker {
     group.total_ns += duration;
     if (job_.trace.flags()[event] & model::kEventFolded) [[unlikely]] {
       // Each of its ranges counts with their mean.
-      const uint32_t calls = job_.trace.detail(event)->calls;
+      const uint32_t calls = model::Calls(job_.trace, event);
       group.count += calls - 1;
       duration /= calls;
     }

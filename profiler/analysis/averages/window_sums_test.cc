@@ -155,7 +155,7 @@ TEST(WindowSumsTest, GroupsOfTwoWindowsAddUpByKind) {
     t.AddRange(main, "f", 610, 640);
     t.data().flags.back() = model::kEventFolded;
     t.Describe(0);
-    t.data().details.back().calls = 3;
+    t.SetRare({.calls = 3});
     const auto stream = t.AddStream(0, 7, 5);
     t.AddRange(stream, "k", 550, 650, ActivityType::kConcurrentKernel);
     sums.Add(std::move(t).Build(), /*is_last=*/true);

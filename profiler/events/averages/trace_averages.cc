@@ -32,10 +32,10 @@ bool HasFilteredNames(const model::Trace& trace) {
 }
 
 bool HasNodes(const model::Trace& trace) {
-  const std::vector<model::Detail>& details = trace.data().details;
+  const auto rare = trace.data().rare_details.all();
   return std::any_of(
-      details.begin(), details.end(),
-      [](const model::Detail& detail) { return detail.node_id != -1; });
+      rare.begin(), rare.end(),
+      [](const model::RareDetail& detail) { return detail.node_id != -1; });
 }
 
 bool HasBackward(const model::Trace& trace) {

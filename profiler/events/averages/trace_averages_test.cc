@@ -218,7 +218,7 @@ TEST(TraceAveragesTest, TheAveragesAreThoseOfTheEvents) {
   });
   expect_same("a node", [](TestTrace& t) {
     t.Describe(0);
-    t.data().details.back().node_id = 3;
+    t.SetRare({.node_id = 3});
   });
   expect_same("ranges that overlap", [](TestTrace& t) {
     t.AddRange(t.AddThread(1, 1, "main"), "beside", 9'000, 12'000);
@@ -258,7 +258,7 @@ TEST(TraceAveragesTest, TheAveragesAreThoseOfTheEvents) {
                 t.data().scope.back() = RecordScope::kBackwardFunction;
                 t.Describe(0);
                 t.data().details.back().sequence_nr = 4;
-                t.data().details.back().forward_thread = 1;
+                t.SetRare({.forward_thread = 1});
               },
               {}, {.group_by_stack_n = 3});
 }
