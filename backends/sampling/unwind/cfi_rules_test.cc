@@ -13,7 +13,8 @@
 
 // Rows of a table, each of one instruction; what is not said stays as it was.
 // .cfi_escape has the bytes of DW_CFA_def_cfa_expression (0x0f),
-// DW_CFA_expression (0x10) and DW_CFA_val_expression (0x16).
+// DW_CFA_expression (0x10), DW_CFA_val_offset (0x14, in words of 8 bytes; Clang
+// has no directive for it) and DW_CFA_val_expression (0x16).
 asm(R"(
 .pushsection .text
 .globl test_rows, test_row_pushed, test_row_framed, test_row_far
@@ -31,7 +32,7 @@ test_row_pushed:
 test_row_framed:
   .cfi_def_cfa rbp, 32
   .cfi_register r12, r13
-  .cfi_val_offset r14, -24
+  .cfi_escape 0x14, 14, 3  # r14 = cfa - 24
   nop
 test_row_far:
   .cfi_def_cfa_offset 0x80000000
