@@ -24,6 +24,7 @@ HEADER = "profiler/api/version.h"
 VERSION = make_package.version_of(HEADER)
 TARGET = os.path.abspath(os.environ["KYMO_TARGET"])
 MOST_BYTES = 15 << 20
+MOST_RELOCATIONS = 6_000
 
 
 def only_file(kind):
@@ -31,11 +32,15 @@ def only_file(kind):
     return file
 
 
-def run(program, *arguments, **options):
-    """Runs it in an empty environment."""
-    return subprocess.run([str(program), *map(str, arguments)], env={},
+def run_with(variables, program, *arguments, **options):
+    return subprocess.run([str(program), *map(str, arguments)], env=variables,
                           capture_output=True, encoding="utf-8", timeout=120,
                           **options)
+
+
+def run(program, *arguments, **options):
+    """Runs it in an empty environment."""
+    return run_with({}, program, *arguments, **options)
 
 
 class PackageTest(unittest.TestCase):
@@ -128,6 +133,20 @@ class TarTest(PackageTest):
         recorded = (out / "key_averages.txt").read_text(encoding="utf-8")
         self.assertIn("inner", recorded)
         self.assertIn("inner", report.stdout)
+
+    # Times depend on the machine; these do not. packaging/README.md has both.
+    def test_starts_and_ends_soon(self):
+        loader = run_with({"LD_DEBUG": "statistics"}, self.kymo, "--version")
+        count, = re.findall(r"final number of relocations: (\d+)",
+                            loader.stderr)
+        self.assertLess(int(count), MOST_RELOCATIONS)
+        # oneTBB looks for libirml before it starts threads.
+        for count, starts_threads in (3, False), (5_000, True):
+            done = run_with({"LD_DEBUG": "files"}, self.kymo,
+                            "--activities=cpu,nvtx", "--", TARGET, "ranges",
+                            count, cwd=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("file=libirml" in done.stderr, starts_threads)
 
     def test_runs_from_a_path_that_the_loader_would_split(self):
         moved = self.folder / "my tools: $LIB"

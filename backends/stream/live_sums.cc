@@ -53,17 +53,18 @@ LiveSumsOptions LiveSumsOptions::Of(uint64_t started_ticks,
                                     uint64_t arena_bytes,
                                     std::optional<uint64_t> max_disk,
                                     std::optional<uint64_t> max_memory) {
+  const uint64_t memory_bytes = MemoryLimit(max_memory);
   LiveSumsOptions options = {
       .started_ticks = started_ticks,
       .most_disk_bytes = max_disk
                              ? *max_disk - std::min(arena_bytes, *max_disk / 2)
                              : std::min(kMostDiskBytes, store.RoomBytes() / 2),
       .disk_is_limited = max_disk.has_value(),
-      .most_memory_bytes = std::min(MemoryLimit(max_memory),
-                                    max_memory.value_or(kMostTraceBytes))};
+      .most_memory_bytes =
+          std::min(memory_bytes, max_memory.value_or(kMostTraceBytes))};
   if (!max_disk && !max_memory) {
     options.most_whole_trace_bytes =
-        std::min(kMostWholeTraceBytes, AvailableMemoryBytes() / 4);
+        std::min(kMostWholeTraceBytes, memory_bytes / 3);
   }
   return options;
 }

@@ -52,15 +52,17 @@ class OrderedOutput {
     for (size_t first = 0; first < n && status.ok();) {
       const size_t items = std::min(range_items * kBatchRanges, n - first);
       const size_t ranges = ParallelRangeCount(items, range_items);
-      // Task 0 writes. No other task touches the sink or the batch before.
-      ParallelForEach(ranges + 1, [&](size_t task) {
-        if (task == 0) {
+      // But for the first batch, task 0 writes. No other task touches the sink
+      // or the batch before.
+      const size_t writers = first == 0 ? 0 : 1;
+      ParallelForEach(ranges + writers, [&](size_t task) {
+        if (task < writers) {
           status = Write(before);
           return;
         }
-        const size_t begin = first + (task - 1) * range_items;
-        format(begin, std::min(begin + range_items, first + items),
-               now[task - 1]);
+        const size_t range = task - writers;
+        const size_t begin = first + range * range_items;
+        format(begin, std::min(begin + range_items, first + items), now[range]);
       });
       range_items = RangeItems(items, now);
       first += items;

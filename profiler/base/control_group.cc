@@ -9,6 +9,8 @@ namespace kymo {
 namespace {
 
 constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
+// Version 1 says 2^63 - 1, less a part of a page, where there is no limit.
+constexpr uint64_t kLeastUnlimited = uint64_t{1} << 62;
 
 // The names of a version's files, and the keys of its memory.stat.
 struct Names {
@@ -45,7 +47,7 @@ uint64_t PageCacheOf(const std::string& folder, const Names& names) {
 
 uint64_t LeftIn(const std::string& folder, const Names& names) {
   const uint64_t limit = NumberIn(folder + names.limit);
-  if (limit == kUnlimited) return kUnlimited;
+  if (limit >= kLeastUnlimited) return kUnlimited;
   const uint64_t used = NumberIn(folder + names.used);
   if (used == kUnlimited) return limit;
   return LeftOf(limit, LeftOf(used, PageCacheOf(folder, names)));

@@ -63,6 +63,12 @@ TEST_F(ControlGroupTest, AContainerSeesOnlyItsOwnGroup) {
   EXPECT_EQ(LeftFor("4:memory:/docker/0123\n"), 900);
 }
 
+TEST_F(ControlGroupTest, GroupsOfVersion1MayHaveNoLimit) {
+  Write("memory/memory.limit_in_bytes", "9223372036854771712\n");
+  Write("memory/memory.usage_in_bytes", "100\n");
+  EXPECT_EQ(LeftFor("4:memory:/\n"), kUnlimited);
+}
+
 TEST_F(ControlGroupTest, AGroupThatIsOverItsLimitHasNothingLeft) {
   Write("memory.max", "1000\n");
   Write("memory.current", "1100\n");

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "profiler/base/descriptor.h"
 
@@ -57,8 +58,10 @@ uint64_t LastAddress(std::string_view text) {
 }  // namespace
 
 KernelSymbols::KernelSymbols(std::string text)
-    : text_(text.begin(), text.end()) {
-  const std::string_view all(text_.data(), text_.size());
+    : text_(std::make_unique<const std::string>(std::move(text))) {
+  constexpr size_t kUsualLine = 40;
+  const std::string_view all = *text_;
+  symbols_.reserve(all.size() / kUsualLine);
   for (size_t begin = 0; begin < all.size();) {
     const size_t end = std::min(all.find('\n', begin), all.size());
     const std::optional<Line> line = ParseLine(all.substr(begin, end - begin));
@@ -67,10 +70,13 @@ KernelSymbols::KernelSymbols(std::string text)
     }
     begin = end + 1;
   }
-  std::stable_sort(symbols_.begin(), symbols_.end(),
-                   [](const KernelSymbol& a, const KernelSymbol& b) {
-                     return a.address < b.address;
-                   });
+  const auto is_before = [](const KernelSymbol& a, const KernelSymbol& b) {
+    return a.address < b.address;
+  };
+  // Mostly it is in order.
+  if (!std::is_sorted(symbols_.begin(), symbols_.end(), is_before)) {
+    std::stable_sort(symbols_.begin(), symbols_.end(), is_before);
+  }
 }
 
 namespace {
@@ -81,6 +87,7 @@ std::string ReadList(uint64_t last_address) {
   const int fd =
       AboveStandardStreams(open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
   if (fd < 0) return text;
+  text.reserve(size_t{8} << 20);  // more than most lists have
   std::vector<char> buffer(1 << 16);
   ssize_t size;
   while ((size = read(fd, buffer.data(), buffer.size())) > 0 ||

@@ -39,8 +39,8 @@ class KernelSymbols {
  private:
   bool Reaches(uint64_t address) const;
 
-  std::vector<char> text_;             // stays in place when moved
-  std::vector<KernelSymbol> symbols_;  // by address
+  std::unique_ptr<const std::string> text_;  // stays in place when moved
+  std::vector<KernelSymbol> symbols_;        // by address
 };
 
 }  // namespace kymo::symbolize

@@ -165,13 +165,18 @@ std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
   for (const CodePlace& place : places.list()) {
     of_modules[place.module].addresses.push_back(place.address);
   }
-  ParallelJobs(of_modules.size(), [&](size_t module) {
-    auto& addresses = of_modules[module].addresses;
-    std::sort(addresses.begin(), addresses.end());
-    if (!addresses.empty()) {
-      ReadNames(static_cast<ModuleId>(module), modules, of_modules[module]);
-    }
-  });
+  std::vector<ModuleId> in_use;
+  for (ModuleId module = 0; module < of_modules.size(); ++module) {
+    if (!of_modules[module].addresses.empty()) in_use.push_back(module);
+  }
+  const auto read_names = [&](size_t i) {
+    ModulePlaces& places = of_modules[in_use[i]];
+    std::sort(places.addresses.begin(), places.addresses.end());
+    ReadNames(in_use[i], modules, places);
+  };
+  // Threads would take longer to start than no module or one.
+  if (in_use.size() == 1) read_names(0);
+  if (in_use.size() > 1) ParallelJobs(in_use.size(), read_names);
   // In the order of modules, so that frames have the same numbers each time.
   FrameMaker maker(&shard);
   std::vector<FramesByAddress> frames(modules.size());

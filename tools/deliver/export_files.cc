@@ -68,28 +68,39 @@ void AddLedger(const model::LossLedger& of_exporter, model::LossLedger& all) {
           std::max(of_exporter.Get(Loss::kEventsFolded), known) - known);
 }
 
-// job.status = run(exporter, options) of each, side by side if `side_by_side`.
-// Those that obey a limit may note what they left out. The others read that, so
-// they come after these. Returns the first error.
+enum class Order {
+  kAsRequested,   // one after the other
+  kBoundedFirst,  // so, but those that obey a limit come before the others
+  kSideBySide,    // as above, but those that obey a limit run at once
+};
+
+// job.status = run(exporter, options) of each. Those that obey a limit may note
+// what they left out, and the others read that. Returns the first error.
 template <typename Run>
 absl::Status ForEachExporter(const ExportRequest& request,
-                             const ExporterRegistry& exporters,
-                             bool side_by_side, ExportNotes& notes, Run run) {
+                             const ExporterRegistry& exporters, Order order,
+                             ExportNotes& notes, Run run) {
   std::mutex progress_mutex;
   std::vector<Job> jobs = JobsOf(request, exporters, progress_mutex);
   std::vector<Job*> left;
-  if (side_by_side) {
+  if (order != Order::kAsRequested) {
     std::vector<Job*> first;
     for (Job& job : jobs) {
       (job.exporter->info().takes_max_bytes ? first : left).push_back(&job);
     }
     const size_t beside = request.beside ? 1 : 0;
-    ParallelJobs(first.size() + beside, [&](size_t i) {
+    const size_t count = first.size() + beside;
+    const auto do_one = [&](size_t i) {
       if (i < beside) return request.beside();
       Job& job = *first[i - beside];
       job.options.notes = &job.notes;
       job.status = run(*job.exporter, job.options);
-    });
+    };
+    if (order == Order::kSideBySide) {
+      ParallelJobs(count, do_one);
+    } else {
+      for (size_t i = 0; i < count; ++i) do_one(i);
+    }
     for (Job* const job : first) {
       // By now others have given back what they took of the disk and of memory.
       if (absl::IsResourceExhausted(job->status)) {
@@ -115,11 +126,15 @@ absl::Status ForEachExporter(const ExportRequest& request,
 }
 
 // Of a large trace, one exporter keeps all CPUs busy, and two at a time
-// would need more memory.
-bool IsLarge(const model::Trace& trace) {
+// would need more memory. Of a tiny one, threads would take longer to start
+// than all files.
+Order OrderFor(const model::Trace& trace) {
+  constexpr size_t kLeast = 1'000;
   constexpr size_t kMost = 1 << 20;
-  return trace.event_count() + trace.samples().size() + trace.memory().size() >
-         kMost;
+  const size_t size =
+      trace.event_count() + trace.samples().size() + trace.memory().size();
+  if (size > kMost) return Order::kAsRequested;
+  return size < kLeast ? Order::kBoundedFirst : Order::kSideBySide;
 }
 
 }  // namespace
@@ -128,10 +143,11 @@ absl::Status ExportFiles(const ExportRequest& request,
                          const model::Trace& trace,
                          const ExporterRegistry& exporters,
                          OutputDirectory& out, ExportNotes& notes) {
-  const bool side_by_side =
-      request.after_error == AfterError::kGoOn && !IsLarge(trace);
+  const Order order = request.after_error == AfterError::kGoOn
+                          ? OrderFor(trace)
+                          : Order::kAsRequested;
   return ForEachExporter(
-      request, exporters, side_by_side, notes,
+      request, exporters, order, notes,
       [&](const TraceExporter& exporter,
           const ExportOptions& options) -> absl::Status {
         if (request.sums != nullptr && exporter.info().exports_sums) {
@@ -153,7 +169,7 @@ absl::Status ExportFilesOfSums(const ExportRequest& request,
                                const ExporterRegistry& exporters,
                                OutputDirectory& out, ExportNotes& notes) {
   return ForEachExporter(
-      request, exporters, /*side_by_side=*/false, notes,
+      request, exporters, Order::kAsRequested, notes,
       [&](const TraceExporter& exporter,
           const ExportOptions& options) -> absl::Status {
         if (!exporter.info().exports_sums) return absl::OkStatus();

@@ -26,8 +26,9 @@ constexpr int64_t kLeastNs = 3 * kNsPerUs;
 constexpr int64_t kLeastBusyNs = 20 * kNsPerUs;
 
 // The time between anchors. The kernel adjusts its clock meanwhile, but slowly.
+// The first two only say what kLeastNs is in ticks.
 constexpr int64_t kAnchorNs = kNsPerSecond;
-constexpr int64_t kFirstAnchorNs = 2 * kNsPerMs;
+constexpr int64_t kFirstAnchorNs = kNsPerMs / 5;
 
 // Between two reads, which come every 5 ms: 25,600 a second.
 constexpr int32_t kMostWakes = 128;

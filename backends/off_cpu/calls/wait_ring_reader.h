@@ -69,8 +69,8 @@ class WaitRingReader {
  public:
   static constexpr uint32_t kCellCount = 8192;
 
-  // Two looks at the clocks, 2 ms apart, say how long a tick is. Who calls this
-  // some time before the first Create() does not wait for the second look.
+  // Two looks at the clocks, 0.2 ms apart, say how long a tick is. Who calls
+  // this some time before the first Create() does not wait for the second look.
   static void BeginClock();
 
   static absl::StatusOr<std::unique_ptr<WaitRingReader>> Create(
