@@ -179,12 +179,47 @@ bool IsGoAlone(const model::TraceShard& shard, model::StackId stack) {
              "runtime.futex";
 }
 
+// Java's virtual machine makes all of its waits of conditions, one of each
+// thread. These of its functions say what for.
+struct JavaWait {
+  std::string_view function;  // its begin
+  WaitKind kind;
+};
+constexpr JavaWait kJavaWaits[] = {{"ObjectMonitor::EnterI", WaitKind::kLock},
+                                   {"ObjectMonitor::ReenterI", WaitKind::kLock},
+                                   {"ObjectMonitor::enter", WaitKind::kLock},
+                                   {"JavaThread::sleep", WaitKind::kSleep}};
+constexpr std::string_view kJavaMachine = "libjvm.so";
+constexpr std::string_view kJavaMonitor = "Java monitor";
+constexpr int kMostFramesToJavaWait = 3;
+
+// `stack` begins with a wait for a condition, inside of the C library.
+std::optional<WaitKind> KindOfJava(const model::TraceShard& shard,
+                                   model::StackId stack) {
+  int frames = 0;
+  for (; stack != model::kEmptyStack && frames < kMostFramesToJavaWait;
+       stack = shard.stacks.parent(stack)) {
+    const model::Frame& frame = shard.stacks.frame(shard.stacks.leaf(stack));
+    if (BaseName(shard.strings.Get(frame.module)) != kJavaMachine) {
+      if (frames > 0) break;
+      continue;
+    }
+    ++frames;
+    const std::string_view function = shard.strings.Get(frame.function);
+    for (const JavaWait& wait : kJavaWaits) {
+      if (function.starts_with(wait.function)) return wait.kind;
+    }
+  }
+  return std::nullopt;
+}
+
 struct KindAndLock {
   std::optional<WaitKind> kind;
   // The object is a word inside of a read-write lock, not the lock: the stack
   // is that of the futex call, not of the lock's function.
   bool is_in_rwlock = false;
   bool is_semaphore = false;
+  bool is_java_monitor = false;
 };
 
 KindAndLock KindOfStack(const model::TraceShard& shard, model::StackId stack) {
@@ -198,6 +233,9 @@ KindAndLock KindOfStack(const model::TraceShard& shard, model::StackId stack) {
     if (frame.is_kernel) continue;
     const std::string_view function = shard.strings.Get(frame.function);
     if (const auto kind = KindOfFunction(function)) {
+      const auto java = kind == WaitKind::kCondition ? KindOfJava(shard, stack)
+                                                     : std::nullopt;
+      if (java) return {java, false, false, java == WaitKind::kLock};
       const auto is_of = [&](std::string_view word) {
         return function.find(word) != std::string_view::npos;
       };
@@ -399,6 +437,12 @@ void TellLocksFromConditions(model::TraceShard& shard,
         wait.holder = model::kNoTrack;
         wait.holder_stack = model::kEmptyStack;
       }
+    }
+    if (at->second.of_stack.is_java_monitor) {
+      wait.object = 0;  // it was the waiting thread's, not the monitor's
+      wait.object_name = shard.strings.Intern(kJavaMonitor);
+    } else if (wait.kind == WaitKind::kSleep) {
+      wait.object = 0;
     }
     if (!at->second.is_gil) return;
     wait.kind = WaitKind::kLock;

@@ -1,3 +1,4 @@
+// Long, because each library waits in functions of its own.
 #include "backends/off_cpu/lock_names.h"
 
 #include <gtest/gtest.h>
@@ -363,6 +364,26 @@ TEST_F(LocksOfThreadsTest, GosFutexesWithoutACallerAreNoLocks) {
   Wait(a, Stack({"runtime.lock2", "runtime.futex"}), 1, model::kNoTrack);
   EXPECT_EQ(Kinds(),
             (std::vector<WaitKind>{WaitKind::kCondition, WaitKind::kLock}));
+}
+
+// Java waits in conditions, whatever for.
+TEST_F(LocksOfThreadsTest, JavasMonitorsAreLocksAndItsSleepsAreSleeps) {
+  const auto a = Thread(8);
+  for (const char* const caller :
+       {"ObjectMonitor::EnterI(JavaThread*)", "JavaThread::sleep(long)",
+        "ObjectMonitor::wait(long, bool, JavaThread*)", "Unsafe_Park"}) {
+    Wait(a,
+         Stack({"[anon]", "more", caller, "os::PlatformEvent::park(long)",
+                "pthread_cond_timedwait"},
+               "/usr/lib/jvm/lib/server/libjvm.so"),
+         1, model::kNoTrack);
+  }
+  EXPECT_EQ(Kinds(), (std::vector<WaitKind>{WaitKind::kLock, WaitKind::kSleep,
+                                            WaitKind::kCondition,
+                                            WaitKind::kCondition}));
+  EXPECT_EQ(shard_.strings.Get(states_.waits[0].object_name), "Java monitor");
+  EXPECT_EQ(states_.waits[0].object, 0u);
+  EXPECT_EQ(states_.waits[1].object, 0u);
 }
 
 // Who put something into the queue held nothing.

@@ -49,7 +49,9 @@ void WritePlaces(const Trace& trace,
   for (size_t i = 0; i < std::min(groups.size(), kMost); ++i) {
     const analysis::WaitGroup& group = groups[i];
     json.BeginObject();
-    json.Member("where", places.Of(group.stack));
+    const analysis::WaitPlace place = places.At(group.stack);
+    json.Member("where", place.name);
+    if (!place.module.empty()) json.Member("module", place.module);
     json.Member("kind", NameOf(group.kind));
     json.Member("is_idle", group.is_idle);
     json.Member("count", static_cast<int64_t>(group.count));

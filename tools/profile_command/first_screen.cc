@@ -355,9 +355,14 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
     out += Wrapped("Finding: " + VisibleText(finding), options.width, 2) + "\n";
   }
   std::vector<std::string> losses = LossesThatMatter(trace);
+  const auto put_first = [&](std::string note) {
+    if (!note.empty()) losses.insert(losses.begin(), std::move(note));
+  };
+  put_first(CpuWithoutThread(trace, facts.cpu_ns));
+  put_first(UnknownWaits(trace));
   if (facts.still_runs != nullptr) {
-    std::string running = StillRunning(trace, facts.target, facts.still_runs);
-    if (!running.empty()) losses.insert(losses.begin(), std::move(running));
+    put_first(
+        StillRunning(trace, facts.target, facts.ran_at_end, facts.still_runs));
   }
   if (!losses.empty()) out += "\n";
   for (const std::string& loss : losses) {

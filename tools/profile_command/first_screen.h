@@ -45,6 +45,8 @@ struct RunFacts {
   // The target ran already: what ended the recording; empty: its time was over.
   // Then the trace says how much CPU time was used.
   std::optional<std::string> attach_end = std::nullopt;
+  // The processes of the machine that ran when the target ended, sorted.
+  std::vector<int> ran_at_end;
   // Whether a process that the target started is still there. Null: nobody
   // asks, as after the recording of programs that ran already.
   bool (*still_runs)(int64_t pid) = nullptr;

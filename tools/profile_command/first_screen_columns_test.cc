@@ -263,6 +263,63 @@ TEST(StillRunningTest, SaysHowToRecordWhatWentToTheBackground) {
   EXPECT_THAT(screen(0, 1), Not(HasSubstr("Note")));
 }
 
+TEST(StillRunningTest, SaysWhatRanOnForAWhile) {
+  TestTrace t;
+  t.AddProcess(1, "sh");
+  t.data().processes.back().end_ns = 99;
+  t.AddProcess(2, "without records");
+  t.AddProcess(3, "daemon");
+  EXPECT_THAT(Screen({}, {.width = 200}, std::move(t),
+                     {.target = "sh",
+                      .ran_at_end = {1, 3, 4},
+                      .still_runs = [](int64_t) { return false; }}),
+              EndsWith("\n\nNote: daemon (3) ran on for a while: it was "
+                       "recorded only until sh ended\n"));
+}
+
+TEST(UnknownWaitsTest, AreToldIfTheyAreMany) {
+  const auto screen = [](DurationNs unknown_ns) {
+    TestTrace t;
+    const auto main = t.AddThread(7, 7, "main");
+    t.SetThreadTimes({{.track = main, .wall_ns = kNsPerSecond}});
+    t.AddWait({.track = main,
+               .kind = model::WaitKind::kLock,
+               .duration_ns = 91 * kNsPerUs});
+    for (int i = 1; i < 3; ++i) {
+      t.AddWait({.track = main,
+                 .begin_ns = i * kNsPerMs,
+                 .duration_ns = unknown_ns / 2});
+    }
+    return Screen({}, {.width = 300}, std::move(t), {.target = "app"});
+  };
+  EXPECT_THAT(screen(10 * kNsPerUs), Not(HasSubstr("Note")));
+  EXPECT_THAT(screen(30 * kNsPerUs),
+              HasSubstr("Note: nobody saw what 2 waits (25 % of this time, "
+                        "15.000us on average) were for: short"));
+}
+
+TEST(CpuWithoutThreadTest, SaysWhereItWent) {
+  const auto screen = [](DurationNs cpu_ns, size_t threads) {
+    TestTrace t;
+    std::vector<model::ThreadTimes> times;
+    for (size_t i = 0; i < threads; ++i) {
+      const auto thread = t.AddThread(7, 7 + static_cast<int>(i), "app");
+      times.push_back({.track = thread,
+                       .wall_ns = kNsPerSecond,
+                       .on_cpu_ns = static_cast<DurationNs>(
+                           kNsPerSecond / static_cast<DurationNs>(threads))});
+    }
+    t.SetThreadTimes(std::move(times));
+    return Screen({}, {.width = 300}, std::move(t),
+                  {.target = "app", .cpu_ns = cpu_ns});
+  };
+  EXPECT_THAT(screen(1'015 * kNsPerMs, 1), Not(HasSubstr("Note")));
+  EXPECT_THAT(screen(1'050 * kNsPerMs, 1),
+              HasSubstr("Note: 50.000ms of the CPU time are in no thread's row:"
+                        " they are of programs that the kernel"));
+  EXPECT_THAT(screen(1'050 * kNsPerMs, 400), HasSubstr("at the ends of thr"));
+}
+
 TEST(HeadlineTest, OneOfAKindIsSaidSo) {
   TestTrace t;
   t.AddInstant(t.AddThread(1, 1, ""), "mark", 3);

@@ -260,6 +260,7 @@ class ProfileRun {
     }
     facts_ = {.target = target_.name,
               .wall_ns = MonotonicNs() - exec_ns,
+              .ran_at_end = processes::NumbersIn("/proc"),
               .still_runs = [](int64_t pid) {
                 const auto process =
                     processes::ReadProcess(static_cast<pid_t>(pid));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -116,34 +118,93 @@ std::string ThreadsLine(const model::Trace& trace, DurationNs wall_ns) {
 }
 
 std::string StillRunning(const model::Trace& trace, std::string_view target,
+                         std::span<const int> ran_at_end,
                          bool (*still_runs)(int64_t pid)) {
   constexpr size_t kMost = 3;
   const auto has_ended = [](const model::Process& process) {
     return process.end_ns != 0;
   };
   if (std::ranges::none_of(trace.processes(), has_ended)) return "";
-  std::string names;
-  std::string pids;
-  size_t count = 0;
+  struct Outlived {
+    std::string names;
+    std::string pids;
+    size_t count = 0;
+  };
+  Outlived running, ended;
   for (const model::Process& process : trace.processes()) {
-    if (has_ended(process) || !still_runs(process.pid)) continue;
-    if (++count > kMost) continue;
-    absl::StrAppend(&names, names.empty() ? "" : ", ",
+    if (has_ended(process)) continue;
+    const bool runs = still_runs(process.pid);
+    if (!runs && !std::ranges::binary_search(ran_at_end, process.pid)) continue;
+    Outlived& into = runs ? running : ended;
+    if (++into.count > kMost) continue;
+    absl::StrAppend(&into.names, into.names.empty() ? "" : ", ",
                     VisibleText(trace.Name(process.name)), " (", process.pid,
                     ")");
-    absl::StrAppend(&pids, pids.empty() ? "" : ",", process.pid);
+    absl::StrAppend(&into.pids, into.pids.empty() ? "" : ",", process.pid);
   }
-  if (count == 0) return "";
-  if (count > kMost) absl::StrAppend(&names, " and ", count - kMost, " more");
-  const bool is_one = count == 1;
-  return absl::StrCat("Note: ", names,
-                      is_one ? " still runs: it was" : " still run: they were",
-                      " recorded only until ", VisibleText(target),
-                      " ended; kymo profile --pid=", pids, " records ",
-                      is_one          ? "it"
-                      : count > kMost ? "these"
-                                      : "them",
-                      " from now on");
+  Outlived& said = running.count > 0 ? running : ended;
+  if (said.count == 0) return "";
+  if (said.count > kMost) {
+    absl::StrAppend(&said.names, " and ", said.count - kMost, " more");
+  }
+  const bool is_one = said.count == 1;
+  std::string text =
+      absl::StrCat("Note: ", said.names,
+                   running.count == 0 ? " ran on for a while"
+                   : is_one           ? " still runs"
+                                      : " still run",
+                   is_one ? ": it was" : ": they were", " recorded only until ",
+                   VisibleText(target), " ended");
+  if (running.count == 0) return text;
+  absl::StrAppend(&text, "; kymo profile --pid=", said.pids, " records ",
+                  is_one               ? "it"
+                  : said.count > kMost ? "these"
+                                       : "them",
+                  " from now on");
+  return text;
+}
+
+std::string UnknownWaits(const model::Trace& trace) {
+  constexpr double kLeastShare = 0.1;
+  DurationNs all_ns = 0;
+  analysis::WaitGroup unknown;
+  for (const analysis::WaitGroup& group : analysis::WaitsByPlace(trace)) {
+    if (group.is_idle) continue;
+    all_ns += group.duration_ns;
+    if (group.kind != model::WaitKind::kUnknown) continue;
+    unknown.count += group.count;
+    unknown.duration_ns += group.duration_ns;
+  }
+  if (unknown.count == 0 ||
+      ShareOf(unknown.duration_ns, all_ns) < kLeastShare) {
+    return "";
+  }
+  return absl::StrCat(
+      "Note: nobody saw what ", unknown.count, " waits (",
+      Percent(unknown.duration_ns, all_ns), " of this time, ",
+      Time(unknown.duration_ns / static_cast<DurationNs>(unknown.count)),
+      " on average) were for: short ones are seen of programs that kymo "
+      "starts and that are linked dynamically, and of others as root");
+}
+
+std::string CpuWithoutThread(const model::Trace& trace, DurationNs cpu_ns) {
+  constexpr DurationNs kLeastNs = 20 * kNsPerMs;
+  // The kernel takes a thread apart after its last record.
+  constexpr DurationNs kMostOfAnEndNs = 200 * kNsPerUs;
+  const model::ThreadStates* const states = trace.thread_states();
+  if (states == nullptr) return "";
+  const ThreadTimes sum = states->Sum();
+  const DurationNs missing_ns = cpu_ns - sum.on_cpu_ns - sum.unknown_ns;
+  if (missing_ns < std::max(kLeastNs, cpu_ns / 50)) return "";
+  const bool is_of_ends =
+      missing_ns <
+      kMostOfAnEndNs * static_cast<DurationNs>(states->threads.size());
+  return absl::StrCat(
+      "Note: ", Time(missing_ns), " of the CPU time are in no thread's row: ",
+      is_of_ends ? "what the kernel did at the ends of threads, after their "
+                   "last records"
+                 : "they are of programs that the kernel does not let Kymo "
+                   "record, such as set-uid ones, or had no records");
 }
 
 std::string WaitsTable(const model::Trace& trace,

@@ -20,6 +20,7 @@
 #define KYMO_TOOLS_PROFILE_COMMAND_THREAD_SCREEN_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -38,9 +39,18 @@ std::string ThreadsLine(const model::Trace& trace, DurationNs wall_ns);
 // Says which processes outlived the recording, and how to record them. A
 // program that goes to the background leaves such a one behind. Empty if there
 // is none, or if nobody saw processes end, as without perf events. Only those
-// that nobody saw end are asked about.
+// that nobody saw end are asked about. If none of these runs any more, it says
+// which of them ran when the program ended. Their numbers are sorted.
 std::string StillRunning(const model::Trace& trace, std::string_view target,
+                         std::span<const int> ran_at_end,
                          bool (*still_runs)(int64_t pid));
+
+// Says so if the kinds of a tenth of the waits or more are unknown.
+std::string UnknownWaits(const model::Trace& trace);
+
+// The kernel counted `cpu_ns` for the program. Says so, and why, if the threads
+// have much less.
+std::string CpuWithoutThread(const model::Trace& trace, DurationNs cpu_ns);
 
 std::string WaitsTable(const model::Trace& trace, const ScreenOptions& options);
 std::string LocksTable(const model::Trace& trace, const ScreenOptions& options);
