@@ -116,6 +116,7 @@ class PerfEvents {
   bool samples_kernel() const noexcept { return attr_.exclude_kernel == 0; }
   // One for each ring.
   const std::vector<int>& descriptors() const noexcept { return fds_; }
+  const std::vector<int>& cpus() const noexcept { return cpus_; }
 
   // The records of a ring's CPU stop, and go on.
   void Pause(size_t ring) noexcept;

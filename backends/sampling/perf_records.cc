@@ -105,6 +105,16 @@ uint64_t SampleRecord::callchain_at(size_t index) const noexcept {
   return value;
 }
 
+SampleBegin DecodeSampleBegin(
+    std::span<const std::byte, kSampleBeginBytes> bytes) noexcept {
+  Reader reader(bytes.subspan(kSampleTimeOffset - 2 * sizeof(uint32_t)));
+  SampleBegin begin;
+  begin.pid = reader.Take<uint32_t>();
+  begin.tid = reader.Take<uint32_t>();
+  begin.time_ns = reader.Take<uint64_t>();
+  return begin;
+}
+
 std::optional<RecordHeader> DecodeHeader(RecordBytes bytes) noexcept {
   if (bytes.size() < sizeof(RecordHeader)) return std::nullopt;
   RecordHeader header;

@@ -133,6 +133,15 @@ std::optional<TaskRecord> DecodeTask(RecordBytes bytes) noexcept;
 std::optional<SwitchRecord> DecodeSwitch(RecordBytes bytes) noexcept;
 std::optional<SampleRecord> DecodeSample(RecordBytes bytes,
                                          RecordLayout layout) noexcept;
+// How every sample begins: its first bytes, and what they say.
+inline constexpr size_t kSampleBeginBytes = 32;
+struct SampleBegin {
+  uint32_t pid = 0;
+  uint32_t tid = 0;
+  uint64_t time_ns = 0;
+};
+SampleBegin DecodeSampleBegin(
+    std::span<const std::byte, kSampleBeginBytes> bytes) noexcept;
 std::optional<WakeRecord> DecodeWake(const SampleRecord& sample) noexcept;
 // How many records a full ring dropped, according to PERF_RECORD_LOST.
 std::optional<uint64_t> DecodeLost(RecordBytes bytes) noexcept;

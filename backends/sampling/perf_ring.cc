@@ -1,6 +1,7 @@
 #include "backends/sampling/perf_ring.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 
@@ -44,6 +45,43 @@ std::optional<RecordBytes> PerfRing::Front() {
 void PerfRing::Release() noexcept {
   // Release: our reads are done before the kernel may overwrite.
   __atomic_store_n(&page_->data_tail, tail_, __ATOMIC_RELEASE);
+}
+
+RingFollower::RingFollower(const PerfRing& ring)
+    : page_(ring.page_),
+      data_(ring.data_),
+      size_bytes_(ring.size_bytes_),
+      at_(Head()) {}
+
+uint64_t RingFollower::Head() const noexcept {
+  return __atomic_load_n(&page_->data_head, __ATOMIC_ACQUIRE);
+}
+
+void RingFollower::Copy(uint64_t from, std::span<std::byte> into) const {
+  const size_t at = from & (size_bytes_ - 1);
+  const size_t first = std::min(into.size(), size_bytes_ - at);
+  std::memcpy(into.data(), data_ + at, first);
+  std::memcpy(into.data() + first, data_, into.size() - first);
+}
+
+void RingFollower::Look(const std::function<void(const SampleBegin&)>& visit) {
+  const uint64_t head = Head();
+  if (head - at_ > size_bytes_) at_ = head;  // what was there is gone
+  while (at_ != head) {
+    RecordHeader header;
+    Copy(at_, std::as_writable_bytes(std::span(&header, 1)));
+    if (header.size < sizeof(header) || header.size % 8 != 0 ||
+        header.size > head - at_) {
+      at_ = head;
+      return;
+    }
+    if (header.type == PERF_RECORD_SAMPLE && header.size >= kSampleBeginBytes) {
+      std::array<std::byte, kSampleBeginBytes> bytes;
+      Copy(at_, bytes);
+      visit(DecodeSampleBegin(bytes));
+    }
+    at_ += header.size;
+  }
 }
 
 namespace {

@@ -43,6 +43,8 @@ class PerfRing {
   uint64_t corrupt_count() const noexcept { return corrupt_count_; }
 
  private:
+  friend class RingFollower;
+
   perf_event_mmap_page* page_;
   const std::byte* data_;
   size_t size_bytes_;
@@ -51,6 +53,31 @@ class PerfRing {
   size_t front_size_ = 0;
   uint64_t corrupt_count_ = 0;
   std::vector<std::byte> wrapped_;  // a record that crosses the ring's end
+};
+
+// Sees the samples of a ring as they come, beside its reader.
+//
+//   RingFollower follower(ring);     // from now on
+//   follower.Look([&](const SampleBegin& sample) { ... });
+//
+// If a reader on another thread gave space back that the kernel has filled
+// anew, a sample may be missed, or its numbers be any.
+class RingFollower {
+ public:
+  // Borrows the ring's memory.
+  explicit RingFollower(const PerfRing& ring);
+
+  // Those since the last call.
+  void Look(const std::function<void(const SampleBegin&)>& visit);
+
+ private:
+  uint64_t Head() const noexcept;
+  void Copy(uint64_t from, std::span<std::byte> into) const;
+
+  perf_event_mmap_page* page_;
+  const std::byte* data_;
+  size_t size_bytes_;
+  uint64_t at_;
 };
 
 // Visits the records of all refreshed rings in the order of their times, up to

@@ -4,6 +4,8 @@
 
 #include <cstring>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace kymo::sampling {
@@ -11,6 +13,8 @@ namespace {
 
 constexpr size_t kRingBytes = 256;
 constexpr uint16_t kRecordBytes = 40;  // header, payload, trailer
+
+constexpr uint32_t kPid = 1234;
 
 // A ring into which we write as the kernel does.
 class FakeRing {
@@ -27,21 +31,32 @@ class FakeRing {
     std::memcpy(bytes, &header, sizeof(header));
     std::memcpy(bytes + 8, &payload, sizeof(payload));
     std::memcpy(bytes + 24, &time_ns, sizeof(time_ns));
-    for (const std::byte byte : bytes) {
-      data_[page_->data_head++ & (kRingBytes - 1)] = byte;
-    }
+    WriteBytes(bytes);
+  }
+  void WriteSample(uint32_t tid, uint64_t time_ns) {
+    std::byte bytes[kRecordBytes] = {};
+    const RecordHeader header{PERF_RECORD_SAMPLE, 0, kRecordBytes};
+    const uint32_t ids[] = {kPid, tid};
+    std::memcpy(bytes, &header, sizeof(header));
+    std::memcpy(bytes + 16, ids, sizeof(ids));
+    std::memcpy(bytes + 24, &time_ns, sizeof(time_ns));
+    WriteBytes(bytes);
   }
   void WriteHeader(RecordHeader header) {
     std::byte bytes[sizeof(header)];
     std::memcpy(bytes, &header, sizeof(header));
-    for (const std::byte byte : bytes) {
-      data_[page_->data_head++ & (kRingBytes - 1)] = byte;
-    }
+    WriteBytes(bytes);
   }
   uint64_t tail() const { return page_->data_tail; }
   static constexpr uint64_t start_ = 192;  // records soon cross the end
 
  private:
+  void WriteBytes(std::span<const std::byte> bytes) {
+    for (const std::byte byte : bytes) {
+      data_[page_->data_head++ & (kRingBytes - 1)] = byte;
+    }
+  }
+
   std::unique_ptr<perf_event_mmap_page> page_;
   std::vector<std::byte> data_ = std::vector<std::byte>(kRingBytes);
 };
@@ -113,6 +128,45 @@ TEST(PerfRingTest, TiesGoToTheFirstRing) {
   MergeByTime(rings, 10,
               [&](RecordBytes bytes) { seen.push_back(PayloadOf(bytes)); });
   EXPECT_EQ(seen, (std::vector<uint64_t>{1, 2}));
+}
+
+using Seen = std::vector<std::pair<uint32_t, uint64_t>>;
+
+Seen LookAt(RingFollower& follower) {
+  Seen seen;
+  follower.Look([&](const SampleBegin& sample) {
+    EXPECT_EQ(sample.pid, kPid);
+    seen.emplace_back(sample.tid, sample.time_ns);
+  });
+  return seen;
+}
+
+TEST(RingFollowerTest, SeesSamplesBesideTheReader) {
+  FakeRing fake;
+  fake.WriteSample(1, 100);
+  const PerfRing ring = fake.Reader();
+  RingFollower follower(ring);
+  EXPECT_EQ(LookAt(follower), Seen{});  // it came before
+  fake.WriteSample(2, 200);
+  fake.Write(0, 0);  // something else
+  fake.WriteSample(3, 300);
+  EXPECT_EQ(LookAt(follower), (Seen{{2, 200}, {3, 300}}));
+  EXPECT_EQ(LookAt(follower), Seen{});
+  fake.WriteSample(4, 400);
+  EXPECT_EQ(LookAt(follower), (Seen{{4, 400}}));
+}
+
+TEST(RingFollowerTest, GoesOnBehindWhatWasWrittenOver) {
+  FakeRing fake;
+  RingFollower follower(fake.Reader());
+  for (uint32_t i = 0; i < 7; ++i) fake.WriteSample(i, i);
+  EXPECT_EQ(LookAt(follower), Seen{});
+  fake.WriteSample(8, 800);
+  EXPECT_EQ(LookAt(follower), (Seen{{8, 800}}));
+  fake.WriteHeader({PERF_RECORD_SAMPLE, 0, 4096});
+  EXPECT_EQ(LookAt(follower), Seen{});
+  fake.WriteSample(9, 900);
+  EXPECT_EQ(LookAt(follower), (Seen{{9, 900}}));
 }
 
 }  // namespace

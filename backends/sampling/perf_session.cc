@@ -1,6 +1,8 @@
 // Long, because one session handles every kind of record.
 #include "backends/sampling/perf_session.h"
 
+#include <sys/eventfd.h>
+
 #include <algorithm>
 #include <limits>
 #include <mutex>
@@ -12,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/sampling/bias_watch.h"
+#include "backends/sampling/perf/cpu_watch.h"
 #include "backends/sampling/perf/ring_watch.h"
 #include "backends/sampling/perf_events.h"
 #include "backends/sampling/running/perf_running.h"
@@ -22,6 +25,7 @@
 #include "backends/sampling/undelivered.h"
 #include "profiler/base/children_cpu.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/owned_descriptor.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/record/own_threads.h"
 
@@ -48,6 +52,7 @@ class PerfSession final : public ActivitySession {
   // What runs already, before Prepare; as of RunningProcesses.
   void SetRunning(RunningTarget running, const OwnProcess* own = nullptr) {
     running_.emplace(std::move(running), own);
+    is_own_ = own != nullptr;
   }
 
   absl::Status Prepare(TargetSetup*) override {
@@ -63,6 +68,7 @@ class PerfSession final : public ActivitySession {
  private:
   void PollLocked();
   void WatchRings();
+  bool WatchEachCpu();
   absl::Status StartRunning();
   DurationNs CpuNs() const;
   void Drain(uint64_t until_ns);
@@ -122,6 +128,10 @@ class PerfSession final : public ActivitySession {
   // Held by whoever reads the rings while watch_for_samples_ runs.
   std::mutex mutex_;
   RingWatch watch_for_samples_;
+  // Copies Python's frames. Then watch_for_samples_ waits for wake_.
+  CpuWatch cpu_watch_;
+  OwnedDescriptor wake_;
+  bool is_own_ = false;  // it samples this process
 };
 
 absl::Status PerfSession::Start(pid_t pid) {
@@ -158,19 +168,50 @@ void PerfSession::Poll() {
   PollLocked();
   // What Python functions a sample was in is read from the program. It must be
   // read before these have returned.
-  if (store_.has_python() && !watch_for_samples_.is_running()) WatchRings();
+  if (store_.has_python()) WatchRings();
 }
 
 void PerfSession::WatchRings() {
+  const bool is_first = !watch_for_samples_.is_running();
+  // Threads in this process would be samples themselves.
+  if (is_first && !is_own_) {
+    wake_ = OwnedDescriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  }
+  if (wake_.get() >= 0 && !cpu_watch_.is_running() && !WatchEachCpu()) {
+    wake_ = OwnedDescriptor();
+  }
+  if (!is_first) return;
   watch_for_samples_.Start(
       [this] {
         const std::scoped_lock lock(mutex_);
-        return events_->descriptors();
+        return wake_.get() >= 0 ? std::vector{wake_.get()}
+                                : events_->descriptors();
       },
       [this] {
         const std::scoped_lock lock(mutex_);
+        eventfd_t count = 0;
+        if (wake_.get() >= 0) eventfd_read(wake_.get(), &count);
         Drain(static_cast<uint64_t>(MonotonicNs()));
       });
+}
+
+// Until the events end.
+bool PerfSession::WatchEachCpu() {
+  std::vector<CpuWatch::Cpu> cpus;
+  for (size_t i = 0; i < events_->rings().size(); ++i) {
+    cpus.push_back({.cpu = events_->cpus()[i],
+                    .descriptor = events_->descriptors()[i],
+                    .look = [this, follower = RingFollower(
+                                       events_->rings()[i])]() mutable {
+                      follower.Look([this](const SampleBegin& sample) {
+                        if (!store_.frame_copies().Take(sample.pid, sample.tid,
+                                                        sample.time_ns)) {
+                          eventfd_write(wake_.get(), 1);
+                        }
+                      });
+                    }});
+  }
+  return cpu_watch_.Start(std::move(cpus));
 }
 
 void PerfSession::PollLocked() {
@@ -223,6 +264,7 @@ bool PerfSession::GoOnWithAllProcesses() {
 // Reads what is left of the events.
 void PerfSession::EndEvents() {
   events_->Disable();
+  cpu_watch_.Stop();
   Drain(kNever);
   for (const PerfRing& ring : events_->rings()) {
     corrupt_records_ += ring.corrupt_count();
@@ -365,6 +407,7 @@ void PerfSession::HandleSample(const SampleRecord& record) {
   SampleEvent event{.pid = record.pid,
                     .tid = tid,
                     .time_ns = ToEpoch(record.time_ns),
+                    .copied_ns = record.time_ns,
                     .weight_ns = static_cast<DurationNs>(record.period_ns)};
   if (record.in_kernel) event.kernel_address = record.instruction;
   watch_.OnSample(tid, event.kernel_address);

@@ -11,6 +11,7 @@ namespace kymo::sampling {
 void SampleStore::OnSample(const SampleEvent& event) {
   CapturedStack captured{.pid = event.pid,
                          .tid = event.tid,
+                         .copied_ns = event.copied_ns,
                          .has_registers = event.has_registers,
                          .registers = event.registers,
                          .stack = event.stack,

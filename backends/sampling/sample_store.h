@@ -38,7 +38,8 @@ namespace kymo::sampling {
 struct SampleEvent {
   int64_t pid = 0;
   int64_t tid = 0;
-  TimeNs time_ns = 0;  // epoch
+  TimeNs time_ns = 0;      // epoch
+  uint64_t copied_ns = 0;  // as in CapturedStack
   DurationNs weight_ns = 0;
   std::optional<uint64_t> kernel_address;  // where in the kernel it was
   // One of these: registers with a stack, or a call chain (CapturedStack).
@@ -76,6 +77,7 @@ class SampleStore {
 
   void LeavePythonAlone() noexcept { stacks_.LeavePythonAlone(); }
   bool has_python() const noexcept { return stacks_.has_python(); }
+  FrameCopies& frame_copies() noexcept { return stacks_.frame_copies(); }
 
   // Samples that are only added up.
   uint64_t summed_count() const noexcept { return summed_count_; }

@@ -4,9 +4,11 @@
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -140,8 +142,19 @@ void StackStore::FindOuterFrames(const CapturedStack& captured,
 void StackStore::AddPython(const CapturedStack& captured,
                            SampledProcess& process) {
   const StackCopy copy{captured.registers[kRsp], captured.stack};
-  switch (python_.Expand(captured.pid, process.space, copy, process.python,
-                         &unwound_)) {
+  std::unique_ptr<FrameCopy> frame_copy;
+  if (captured.copied_ns != 0) {
+    frame_copy = frame_copies_.Find(captured.tid, captured.copied_ns);
+  }
+  FrameMemory frames{.copy = frame_copy.get()};
+  const PythonStacks::Result result = python_.Expand(
+      captured.pid, process.space, copy, process.python, &frames, &unwound_);
+  frame_copies_.GiveBack(std::move(frame_copy));
+  if (captured.copied_ns != 0 && process.python != nullptr) {
+    frame_copies_.Learn(captured.pid, captured.tid, frames.pages,
+                        frames.was_late);
+  }
+  switch (result) {
     case PythonStacks::Result::kNone:
     case PythonStacks::Result::kWhole:
       break;

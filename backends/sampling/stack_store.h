@@ -24,6 +24,7 @@
 
 #include "backends/sampling/perf_records.h"
 #include "backends/sampling/process_table.h"
+#include "backends/sampling/python/frame_copies.h"
 #include "backends/sampling/python/python_stacks.h"
 #include "backends/sampling/unwind/outer_frames.h"
 #include "backends/sampling/unwind/registers.h"
@@ -43,6 +44,8 @@ namespace kymo::sampling {
 struct CapturedStack {
   int64_t pid = 0;
   int64_t tid = 0;  // 0: not known
+  // The time by which a copy of its Python frames is known; 0: there is none.
+  uint64_t copied_ns = 0;
   // Where in the kernel, leaf first; return addresses but for the first.
   std::span<const uint64_t> kernel_frames;
   // One of these: registers with a stack, or a call chain (leaf first,
@@ -79,7 +82,10 @@ class StackStore {
   void AddLoss(model::Loss loss, uint64_t count) { ledger_.Add(loss, count); }
 
   // The thread ended, or runs another program.
-  void OnThreadEnd(int64_t tid) { outer_frames_.Forget(tid); }
+  void OnThreadEnd(int64_t tid) {
+    outer_frames_.Forget(tid);
+    frame_copies_.Forget(tid);
+  }
   // The process ended: what it wrote last about its code is there now.
   void OnEnd(int64_t pid);
 
@@ -104,6 +110,8 @@ class StackStore {
   }
   // Whether there are stacks whose functions are read from a program.
   bool has_python() const noexcept { return python_.has_python(); }
+  // Whoever sees samples before Intern does puts copies of frames there.
+  FrameCopies& frame_copies() noexcept { return frame_copies_; }
 
   // Describes the processes, and adds stacks and losses. The result maps raw
   // ids to the shard's. A stack that is not settled has the names of when it
@@ -129,6 +137,7 @@ class StackStore {
   uint64_t joined_count_ = 0;
   PythonStacks python_{&modules_, &unwinder_};
   bool reads_python_ = true;
+  FrameCopies frame_copies_;
   uint64_t torn_python_count_ = 0;
   uint64_t unread_python_count_ = 0;
   symbolize::RawStacks stacks_;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,10 +25,12 @@
 namespace kymo::processes {
 namespace {
 
-constexpr int64_t kLongNs = 2 * kNsPerMs;
+// Shorter waits are common while a program maps libraries.
+constexpr int64_t kLongNs = 20 * kNsPerMs;
 // With fewer, whoever has the lock gets a CPU again soon.
 constexpr size_t kThreadsPerCpu = 64;
 constexpr int64_t kCountAgainNs = kNsPerSecond;
+constexpr int64_t kSlowNs = 2 * kNsPerSecond;
 // Of processes that ended, too.
 constexpr size_t kMostProcesses = 4096;
 constexpr size_t kMostArgumentBytes = size_t{128} << 10;
@@ -36,6 +39,13 @@ int64_t NowNs() {
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return time.tv_sec * kNsPerSecond + time.tv_nsec;
+}
+
+// How often this thread waited for something else than a CPU.
+int64_t WaitsOfThisThread() {
+  rusage usage = {};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nvcsw;
 }
 
 ssize_t ReadByKernel(int64_t tid, std::span<const iovec> pieces,
@@ -74,27 +84,34 @@ size_t CountThreads(int64_t pid) {
 
 struct PatientReader::State {
   struct Process {
-    bool is_slow = false;
-    int64_t counted_ns = 0;  // its threads
+    bool is_crowd = false;
+    int64_t counted_ns = 0;     // its threads
+    int64_t slow_until_ns = 0;  // it kept somebody waiting
   };
   struct Job {
     Read read;
     std::vector<std::byte> bytes;
     ssize_t result = -1;
     int error = 0;
+    bool is_done = false;
   };
 
-  // What the other thread does.
+  // What the other thread does. Several callers may wait for jobs of theirs at
+  // a time: one that is done stays its caller's when the next one comes.
   void Run() {
+    // Where it is permitted: its caller waits for 2 ms only.
+    (void)setpriority(PRIO_PROCESS, 0, -20);
     std::unique_lock lock(mutex);
     for (;;) {
-      changed.wait(lock, [this] { return has_job || is_over; });
+      changed.wait(lock, [this] { return job != nullptr || is_over; });
       if (is_over) return;
+      const std::shared_ptr<Job> mine = job;
       lock.unlock();
-      job.result = job.read(job.bytes);
-      job.error = errno;
+      mine->result = mine->read(mine->bytes);
+      mine->error = errno;
       lock.lock();
-      has_job = false;
+      mine->is_done = true;
+      job = nullptr;
       changed.notify_all();
     }
   }
@@ -105,8 +122,8 @@ struct PatientReader::State {
   std::condition_variable changed;
   bool has_thread = false;
   bool is_over = false;
-  bool has_job = false;
-  Job job;  // the other thread's while has_job
+  // Its caller's, too. Null: the next one may come.
+  std::shared_ptr<Job> job;
 };
 
 PatientReader::PatientReader(ThreadCount threads, size_t cpus)
@@ -124,12 +141,11 @@ bool PatientReader::IsSlow(int64_t pid, int64_t now_ns) {
   const std::scoped_lock lock(state_->processes_mutex);
   if (state_->processes.size() > kMostProcesses) state_->processes.clear();
   State::Process& process = state_->processes[pid];
-  if (!process.is_slow && (process.counted_ns == 0 ||
-                           now_ns - process.counted_ns >= kCountAgainNs)) {
+  if (process.counted_ns == 0 || now_ns - process.counted_ns >= kCountAgainNs) {
     process.counted_ns = now_ns;
-    process.is_slow = threads_(pid) > most_threads_;
+    process.is_crowd = threads_(pid) > most_threads_;
   }
-  return process.is_slow;
+  return process.is_crowd || now_ns < process.slow_until_ns;
 }
 
 ssize_t PatientReader::ReadFrom(int64_t pid, std::span<std::byte> into,
@@ -138,13 +154,16 @@ ssize_t PatientReader::ReadFrom(int64_t pid, std::span<std::byte> into,
                                 int64_t limit_ns) {
   const int64_t begin_ns = NowNs();
   if (IsSlow(pid, begin_ns)) return ReadByOther(into, copy(), limit_ns);
+  const int64_t waits = WaitsOfThisThread();
   const ssize_t result = read(into);
-  if (NowNs() - begin_ns > kLongNs) {
-    const int error = errno;
+  const int error = errno;
+  const int64_t end_ns = NowNs();
+  // If it did not wait, it only had to give its CPU to others.
+  if (end_ns - begin_ns > kLongNs && WaitsOfThisThread() != waits) {
     const std::scoped_lock lock(state_->processes_mutex);
-    state_->processes[pid].is_slow = true;
-    errno = error;
+    state_->processes[pid].slow_until_ns = end_ns + kSlowNs;
   }
+  errno = error;
   return result;
 }
 
@@ -161,27 +180,27 @@ ssize_t PatientReader::ReadByOther(std::span<std::byte> into, Read read,
     state_->has_thread = true;
   }
   // It still waits with what somebody gave up.
-  if (state_->has_job) {
+  if (state_->job != nullptr) {
     errno = EBUSY;
     return -1;
   }
-  State::Job& job = state_->job;
-  job.read = std::move(read);
-  job.bytes.resize(into.size());
-  state_->has_job = true;
+  const auto job = std::make_shared<State::Job>();
+  job->read = std::move(read);
+  job->bytes.resize(into.size());
+  state_->job = job;
   state_->changed.notify_all();
   const bool is_done =
       state_->changed.wait_for(lock, std::chrono::nanoseconds(limit_ns),
-                               [this] { return !state_->has_job; });
+                               [&job] { return job->is_done; });
   if (!is_done) {
     errno = EBUSY;
     return -1;
   }
-  if (job.result > 0) {
-    memcpy(into.data(), job.bytes.data(), static_cast<size_t>(job.result));
+  if (job->result > 0) {
+    memcpy(into.data(), job->bytes.data(), static_cast<size_t>(job->result));
   }
-  errno = job.error;
-  return job.result;
+  errno = job->error;
+  return job->result;
 }
 
 namespace {

@@ -6,8 +6,8 @@
 // process's mappings. On a
 // machine that is full, the thread that has this lock may wait a second for a
 // CPU. A recorder that waits with it loses records. So from a process that has
-// many more threads than there are CPUs, or once kept us waiting, another
-// thread reads, and this one waits 2 ms at most.
+// many more threads than there are CPUs, or kept us waiting for 20 ms in the
+// last two seconds, another thread reads, and this one waits 2 ms at most.
 //
 // Threads: any. 1 us; 10 to 60 us if another thread has to read.
 #ifndef KYMO_PROFILER_PROCESSES_OTHER_MEMORY_H_

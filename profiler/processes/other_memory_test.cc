@@ -7,11 +7,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace kymo::processes {
 namespace {
@@ -29,7 +33,7 @@ class PatientReaderTest : public ::testing::Test {
 
   void Lock() { is_locked_ = true; }
   void Unlock() { is_locked_ = false; }
-  // A lock that is given back after 3 ms.
+  // A lock that is given back after 25 ms.
   void LockShortly() { shortly_ = true; }
 
   ssize_t Read(std::string* into) {
@@ -43,6 +47,7 @@ class PatientReaderTest : public ::testing::Test {
 
   std::atomic<bool> is_locked_ = false;
   std::atomic<bool> shortly_ = false;
+  std::atomic<bool> busy_ = false;  // without a wait
   std::atomic<int> inside_ = 0;
   std::atomic<int> reads_ = 0;
   size_t threads_ = 1;
@@ -53,7 +58,13 @@ class PatientReaderTest : public ::testing::Test {
     ++inside_;
     ++reads_;
     while (is_locked_) usleep(100);
-    if (shortly_.exchange(false)) usleep(3000);
+    if (shortly_.exchange(false)) usleep(25'000);
+    if (busy_.exchange(false)) {
+      const auto begin = std::chrono::steady_clock::now();
+      while (std::chrono::steady_clock::now() - begin <
+             std::chrono::milliseconds(25)) {
+      }
+    }
     memcpy(into.data(), "abc", into.size());
     --inside_;
     return static_cast<ssize_t>(into.size());
@@ -90,6 +101,42 @@ TEST_F(PatientReaderTest, GivesUpOnAProcessThatKeptItWaiting) {
   Lock();
   EXPECT_EQ(Read(&text), -1);
   EXPECT_EQ(errno, EBUSY);
+}
+
+TEST_F(PatientReaderTest, GivesUpOnNoProcessBecauseOthersHadTheCpu) {
+  busy_ = true;
+  std::string text;
+  EXPECT_EQ(Read(&text), 3);
+  Lock();
+  std::thread unlocker([this] {
+    usleep(10'000);
+    Unlock();
+  });
+  EXPECT_EQ(Read(&text), 3);  // it waits
+  unlocker.join();
+}
+
+// Several threads read, some of them while the others' reads are given up.
+TEST_F(PatientReaderTest, EachCallerGetsWhatItAskedFor) {
+  threads_ = 500;
+  std::vector<std::thread> callers;
+  for (size_t size : {1, 2000, 50, 3000}) {
+    callers.emplace_back([this, size] {
+      for (int i = 0; i < 5000; ++i) {
+        std::vector<std::byte> bytes(size);
+        const PatientReader::Read read = [size](std::span<std::byte> into) {
+          std::ranges::fill(into, static_cast<std::byte>(size));
+          return static_cast<ssize_t>(into.size());
+        };
+        const ssize_t got =
+            reader_.ReadFrom(kPid, bytes, read, [&] { return read; });
+        if (got < 0) continue;  // another one was before it
+        EXPECT_EQ(got, static_cast<ssize_t>(size));
+        EXPECT_EQ(std::ranges::count(bytes, static_cast<std::byte>(size)), got);
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
 }
 
 TEST(OtherMemoryTest, ReadsPiecesOfAnotherProcess) {

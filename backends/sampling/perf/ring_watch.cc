@@ -2,13 +2,13 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <system_error>
 #include <utility>
 
+#include "backends/sampling/perf/go_first.h"
 #include "profiler/base/descriptor.h"
 
 namespace kymo::sampling {
@@ -41,9 +41,8 @@ void RingWatch::Stop() {
 }
 
 void RingWatch::Run() {
-  // Of this thread, where it is permitted: on a machine that is full, what is
-  // to be read soon would be gone.
-  (void)setpriority(PRIO_PROCESS, 0, -20);
+  // On a machine that is full, what is to be read soon would be gone.
+  GoFirst();
   while (Wait()) read_();
 }
 

@@ -1,11 +1,11 @@
 #include "backends/sampling/python/frame_chain.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace kymo::sampling {
 namespace {
 
-constexpr uint64_t kPageBytes = 4096;
 // Frames of the interpreter's own have higher numbers.
 constexpr uint8_t kLastOwnerOfFunctions = 2;
 // From 3.14 on, a reference has flags in its lowest bits.
@@ -29,7 +29,7 @@ std::span<const std::byte> FrameChain::ReadBytes(uint64_t address,
            window_size_ - (address - window_begin_) >= size;
   };
   if (!is_inside()) {
-    window_begin_ = address / kPageBytes * kPageBytes;
+    window_begin_ = address / kFramePageBytes * kFramePageBytes;
     window_size_ = address - window_begin_ + size;
     if (!memory_.Read(window_begin_, std::span(window_).first(window_size_))) {
       window_size_ = 0;
@@ -39,10 +39,25 @@ std::span<const std::byte> FrameChain::ReadBytes(uint64_t address,
   return std::span(window_).subspan(address - window_begin_, size);
 }
 
+void FrameChain::NotePage(uint64_t address) {
+  const uint64_t page = address / kFramePageBytes * kFramePageBytes;
+  if (pages_.size() < kMostFramePages &&
+      std::find(pages_.begin(), pages_.end(), page) == pages_.end()) {
+    pages_.push_back(page);
+  }
+}
+
 std::optional<FrameChain::Fields> FrameChain::ReadFrame(uint64_t frame) {
   if (frame == 0 || frame % 8 != 0) return std::nullopt;
-  const auto bytes = ReadBytes(frame, layout_.frame.size);
+  copied_.resize(layout_.frame.size);
+  std::span<const std::byte> bytes = copied_;
+  if (copy_ == nullptr || !copy_->Read(frame, copied_)) {
+    was_late_ = true;
+    bytes = ReadBytes(frame, layout_.frame.size);
+  }
   if (bytes.empty()) return std::nullopt;
+  NotePage(frame);
+  NotePage(frame + layout_.frame.size - 1);
   const auto& at = layout_.frame;
   const uint64_t tags = layout_.minor_version >= 14 ? kTagBits : 0;
   return Fields{.code = FrameField<uint64_t>(bytes, at.code) & ~tags,
@@ -106,7 +121,9 @@ FrameChain::End FrameChain::Walk(uint64_t frame, const WatchedFrame& loop,
   places_.clear();
   frame_count_ = 0;
   first_begin_ = first_end_ = 0;
-  outer_frame_ = 0;
+  outer_frame_ = entry_frame_ = 0;
+  pages_.clear();
+  was_late_ = false;
   const bool marks_entry = layout_.frame.is_entry != 0;
   while (frame_count_ < kMostFrames) {
     if (!marks_entry && IsEndOfLoop(frame, loop, copy)) {
@@ -116,6 +133,7 @@ FrameChain::End FrameChain::Walk(uint64_t frame, const WatchedFrame& loop,
     if (!fields || !AddFrame(*fields, now_ns, exact)) return End::kBroken;
     if (marks_entry && fields->is_entry) {
       outer_frame_ = fields->previous;
+      entry_frame_ = frame;
       return End::kWhole;
     }
     frame = fields->previous;

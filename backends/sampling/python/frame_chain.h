@@ -9,9 +9,10 @@
 // marks that one. Later versions end the chain with a frame on the C stack, in
 // the loop's own part.
 //
-// The chain is read after the sample was taken, while the thread runs on. So
-// everything in it is checked: there must be a code object in each frame, an
-// instruction within it, and the end where it belongs.
+// The chain is read from a copy of the sample's time (frame_copies.h), or else
+// later, while the thread runs on. So everything in it is checked: there must
+// be a code object in each frame, an instruction within it, and the end where
+// it belongs.
 // Threads: none.
 #ifndef KYMO_BACKENDS_SAMPLING_PYTHON_FRAME_CHAIN_H_
 #define KYMO_BACKENDS_SAMPLING_PYTHON_FRAME_CHAIN_H_
@@ -25,6 +26,7 @@
 #include <vector>
 
 #include "backends/sampling/python/code_cache.h"
+#include "backends/sampling/python/frame_copies.h"
 #include "backends/sampling/python/python_layout.h"
 #include "backends/sampling/python/target_memory.h"
 #include "backends/sampling/unwind/stack_copy.h"
@@ -69,8 +71,18 @@ class FrameChain {
   // The frame that runs in the next outer loop. 0: none, or not known.
   uint64_t outer_frame() const noexcept { return outer_frame_; }
 
-  // Memory may have changed: the next Walk reads all again.
-  void Forget() noexcept { window_size_ = 0; }
+  // The one with which the last Walk ended, if it is 3.11's.
+  uint64_t entry_frame() const noexcept { return entry_frame_; }
+
+  // Memory may have changed: the next Walk reads all again. `copy` may be null.
+  void Forget(const FrameCopy* copy) noexcept {
+    window_size_ = 0;
+    copy_ = copy;
+  }
+  // Of the last Walk, innermost first: the pages of its first frames.
+  const std::vector<uint64_t>& pages() const noexcept { return pages_; }
+  // Whether the last Walk read frames that are not in the copy.
+  bool was_late() const noexcept { return was_late_; }
 
  private:
   struct Fields {
@@ -82,6 +94,7 @@ class FrameChain {
   };
 
   std::optional<Fields> ReadFrame(uint64_t frame);
+  void NotePage(uint64_t address);
   std::span<const std::byte> ReadBytes(uint64_t address, size_t size);
   bool AddFrame(const Fields& fields, int64_t now_ns, const FindExact& exact);
   // Whether the chain ends with the frame at `address` on the C stack.
@@ -98,6 +111,11 @@ class FrameChain {
   uint64_t first_begin_ = 0;
   uint64_t first_end_ = 0;
   uint64_t outer_frame_ = 0;
+  uint64_t entry_frame_ = 0;
+  std::vector<uint64_t> pages_;
+  bool was_late_ = false;
+  const FrameCopy* copy_ = nullptr;
+  std::vector<std::byte> copied_;
   // What was read last. Frames of a thread lie one behind the other.
   std::array<std::byte, kWindowBytes> window_;
   uint64_t window_begin_ = 0;

@@ -13,6 +13,7 @@ constexpr uint64_t kHighest = uint64_t{1} << 47;
 
 // More than a chain has frames.
 constexpr size_t kSure = size_t{1} << 20;
+constexpr size_t kAllLoops = size_t{1} << 21;
 
 }  // namespace
 
@@ -54,12 +55,30 @@ bool PythonProcess::Walk(uint64_t frame, const WatchedFrame& watched,
   loop.frame = frame;
   loop.places = chain_.places();
   loop.outer_frame = chain_.outer_frame();
+  loop.entry_frame = chain_.entry_frame();
   return true;
 }
 
-PythonProcess::Loop PythonProcess::ReadLoop(
-    const WatchedFrame& watched, const StackCopy& copy, bool is_innermost,
-    uint64_t expected, LearnedLoop& learned, int64_t now_ns) {
+bool PythonProcess::HasAllLoops(uint64_t frame, const UnwoundStack& stack,
+                                const StackCopy& copy, int64_t now_ns) {
+  for (const WatchedFrame& watched : stack.watched) {
+    Loop loop;
+    if (!Walk(frame, watched, copy, now_ns, nullptr, loop) ||
+        loop.end != FrameChain::End::kWhole || chain_.was_late()) {
+      return false;
+    }
+    frame = loop.outer_frame;
+  }
+  return frame == 0 || stack.end != StackEnd::kComplete;
+}
+
+PythonProcess::Loop PythonProcess::ReadLoop(const UnwoundStack& stack,
+                                            size_t index, const StackCopy& copy,
+                                            uint64_t expected,
+                                            LearnedLoop& learned,
+                                            int64_t now_ns) {
+  const WatchedFrame& watched = stack.watched[index];
+  const bool is_innermost = index == 0 && !watched.is_remembered;
   Loop loop;
   FrameChain::FindExact exact;
   if (is_innermost) {
@@ -71,7 +90,12 @@ PythonProcess::Loop PythonProcess::ReadLoop(
   }
   // Frames of callers, and of functions that returned, stand in other places.
   // But only one has the function to which the next instruction belongs.
+  // And in a copy, only those of the innermost loop lead through all loops.
   const auto score = [&](uint64_t frame) -> size_t {
+    const size_t all =
+        is_innermost && has_copy_ && HasAllLoops(frame, stack, copy, now_ns)
+            ? kAllLoops
+            : 0;
     if (!Walk(frame, watched, copy, now_ns, nullptr, loop) ||
         loop.end == FrameChain::End::kBroken) {
       return 0;
@@ -79,11 +103,18 @@ PythonProcess::Loop PythonProcess::ReadLoop(
     return learned.instruction.Has(
                watched, copy,
                [&](uint64_t value) { return chain_.MayGoOnAt(value); })
-               ? kSure + chain_.frame_count()
-               : chain_.frame_count();
+               ? all + kSure + chain_.frame_count()
+               : all + chain_.frame_count();
   };
+  // So the chain of the loops inside of this one tells its frame.
+  if (follows_chain_ && Walk(expected, watched, copy, now_ns, exact, loop)) {
+    loop.is_found = true;
+    return loop;
+  }
   if (!watched.is_remembered) {
-    const size_t enough = learned.frame.is_learning() ? ~size_t{0} : kSure;
+    const size_t enough = learned.frame.is_learning() ? ~size_t{0}
+                          : is_innermost && has_copy_ ? kAllLoops + kSure
+                                                      : kSure;
     const auto found = learned.frame.Find(watched, copy, enough, score);
     if (found && Walk(*found, watched, copy, now_ns, exact, loop)) {
       loop.is_found = true;
@@ -102,16 +133,25 @@ PythonProcess::Loop PythonProcess::ReadLoop(
 
 PythonProcess::Result PythonProcess::Expand(const StackCopy& copy,
                                             LearnedLoop& learned,
-                                            int64_t now_ns,
+                                            int64_t now_ns, FrameMemory* frames,
                                             UnwoundStack* stack) {
-  chain_.Forget();
+  chain_.Forget(frames->copy);
+  has_copy_ = frames->copy != nullptr;
+  follows_chain_ = false;
   Result result = Result::kWhole;
   std::vector<Loop> loops;
   uint64_t expected = 0;
-  for (const WatchedFrame& watched : stack->watched) {
-    const bool is_innermost = loops.empty() && !watched.is_remembered;
-    Loop loop =
-        ReadLoop(watched, copy, is_innermost, expected, learned, now_ns);
+  for (size_t i = 0; i < stack->watched.size(); ++i) {
+    Loop loop = ReadLoop(*stack, i, copy, expected, learned, now_ns);
+    if (loop.frame != 0) {
+      frames->pages.insert(frames->pages.end(), chain_.pages().begin(),
+                           chain_.pages().end());
+    }
+    frames->was_late = frames->was_late || loop.frame == 0 || chain_.was_late();
+    if (i == 0) {
+      follows_chain_ = has_copy_ && loop.is_found &&
+                       HasAllLoops(loop.frame, *stack, copy, now_ns);
+    }
     // A loop that has just been entered has no frame yet: its registers are
     // still its caller's.
     if (!loops.empty() && loops.back().frame != 0 &&
@@ -133,6 +173,14 @@ PythonProcess::Result PythonProcess::Expand(const StackCopy& copy,
            (expected != 0 && expected != loop.frame)) &&
           result == Result::kWhole) {
         result = Result::kTorn;
+      }
+    }
+    // A frame is of one loop. What an outer loop called stands on its callees'
+    // part of the stack, too, as what these had saved.
+    for (Loop& inner : loops) {
+      if (loop.entry_frame != 0 && inner.entry_frame == loop.entry_frame) {
+        inner = Loop{};
+        result = Result::kUnread;
       }
     }
     expected = loop.outer_frame;

@@ -2,14 +2,14 @@
 //
 //   PythonProcess python(pid, layout, type_address, &places);
 //   const PythonProcess::Result result =
-//       python.Expand(copy, learned, now_ns, &stack);
+//       python.Expand(copy, learned, now_ns, &frames, &stack);
 //
 // Each C frame of the interpreter's loop is replaced by the Python functions
 // that it ran. The loop's variable `frame` tells the innermost one. Its value
 // at the time of the sample stands in a register or in the copied stack
 // (value_homes.h). So does the next instruction, which tells the function even
 // if its frame has gone since, and the line. The callers' frames are read from
-// the program (frame_chain.h).
+// the program, or from a copy of its memory (frame_chain.h).
 // Threads: none.
 #ifndef KYMO_BACKENDS_SAMPLING_PYTHON_PYTHON_PROCESS_H_
 #define KYMO_BACKENDS_SAMPLING_PYTHON_PYTHON_PROCESS_H_
@@ -22,6 +22,7 @@
 
 #include "backends/sampling/python/code_cache.h"
 #include "backends/sampling/python/frame_chain.h"
+#include "backends/sampling/python/frame_copies.h"
 #include "backends/sampling/python/python_layout.h"
 #include "backends/sampling/python/target_memory.h"
 #include "backends/sampling/python/value_homes.h"
@@ -35,6 +36,15 @@ namespace kymo::sampling {
 struct LearnedLoop {
   ValueHomes frame;
   ValueHomes instruction;
+};
+
+// Where a stack's frames are read.
+struct FrameMemory {
+  const FrameCopy* copy =
+      nullptr;  // of the time of the sample, if there is one
+  // Out: their pages, and whether some were not in the copy.
+  std::vector<uint64_t> pages;
+  bool was_late = false;
 };
 
 class PythonProcess {
@@ -52,7 +62,7 @@ class PythonProcess {
 
   // `stack->watched` has the loops.
   Result Expand(const StackCopy& copy, LearnedLoop& learned, int64_t now_ns,
-                UnwoundStack* stack);
+                FrameMemory* frames, UnwoundStack* stack);
 
  private:
   struct Loop {
@@ -60,14 +70,18 @@ class PythonProcess {
     std::vector<uint64_t> places;
     FrameChain::End end = FrameChain::End::kBroken;
     uint64_t outer_frame = 0;
+    uint64_t entry_frame = 0;   // the outermost of its own; 0: not known
     bool was_replaced = false;  // its first function had returned
     bool is_found = false;  // `frame` is what it ran at the time of the sample
     bool is_first_sure = false;  // its first function is that of the sample
   };
 
-  Loop ReadLoop(const WatchedFrame& watched, const StackCopy& copy,
-                bool is_innermost, uint64_t expected, LearnedLoop& learned,
-                int64_t now_ns);
+  Loop ReadLoop(const UnwoundStack& stack, size_t index, const StackCopy& copy,
+                uint64_t expected, LearnedLoop& learned, int64_t now_ns);
+  // Whether the chain that begins with `frame` in the innermost loop has as many
+  // loops as the stack.
+  bool HasAllLoops(uint64_t frame, const UnwoundStack& stack,
+                   const StackCopy& copy, int64_t now_ns);
   bool Walk(uint64_t frame, const WatchedFrame& watched, const StackCopy& copy,
             int64_t now_ns, const FrameChain::FindExact& exact, Loop& loop);
   std::optional<FrameChain::Exact> FindExact(PythonCode& code,
@@ -80,6 +94,8 @@ class PythonProcess {
   const PythonLayout layout_;
   CodeCache codes_;
   FrameChain chain_;
+  bool has_copy_ = false;       // of the frames of this stack
+  bool follows_chain_ = false;  // from loop to loop
 };
 
 }  // namespace kymo::sampling

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/sampling/python/frame_copies.h"
 #include "backends/sampling/python/test_python_memory.h"
 #include "profiler/base/time.h"
 
@@ -79,7 +80,12 @@ class PythonProcessTest : public ::testing::TestWithParam<uint64_t> {
   PythonProcess::Result Expand() {
     now_ns_ += kNsPerMs;
     result_ = stack_;
-    return python_.Expand({kStack, bytes_}, learned_, now_ns_, &result_);
+    FrameMemory frames{.copy = copy_};
+    const auto result =
+        python_.Expand({kStack, bytes_}, learned_, now_ns_, &frames, &result_);
+    pages_ = frames.pages;
+    was_late_ = frames.was_late;
+    return result;
   }
   // Learns where the loop has its variables: in `home`, if it is on the stack.
   void Learn(uint64_t home = 0) {
@@ -127,6 +133,9 @@ class PythonProcessTest : public ::testing::TestWithParam<uint64_t> {
   UnwoundStack stack_;
   UnwoundStack result_;
   int64_t now_ns_ = 0;
+  const FrameCopy* copy_ = nullptr;
+  std::vector<uint64_t> pages_;
+  bool was_late_ = false;
 };
 
 TEST_P(PythonProcessTest, ALoopBecomesItsFunctions) {
@@ -159,6 +168,52 @@ TEST_P(PythonProcessTest, WhatALoopCalledSinceIsNotShownInsideOfIt) {
   EXPECT_NE(Expand(), PythonProcess::Result::kWhole);
   EXPECT_TRUE(Text() == "loop C main:13 C" || Text() == "f:13 C main:13 C")
       << Text();
+}
+
+TEST_P(PythonProcessTest, FramesAreThoseOfTheCopy) {
+  const uint64_t frame = AddLoop({3, 0}, 0);
+  EXPECT_EQ(Expand(), PythonProcess::Result::kWhole);
+  EXPECT_TRUE(was_late_);
+  EXPECT_EQ(pages_, std::vector{frame / kFramePageBytes * kFramePageBytes});
+  FrameCopy copy{.page_count = 1, .bytes = {}};
+  copy.pages[0] = pages_[0];
+  copy.bytes.resize(kFramePageBytes);
+  ASSERT_TRUE(image_.memory().Read(pages_[0], copy.bytes));
+  copy_ = &copy;
+  image_.SetFrame(frame, codes_[2], 0x1234, 4);
+  EXPECT_EQ(Expand(), PythonProcess::Result::kWhole);
+  EXPECT_FALSE(was_late_);
+  EXPECT_EQ(Text(), "f:13 main:13 C");
+}
+
+TEST_P(PythonProcessTest, ACopyTellsWhichFrameIsInnermost) {
+  const uint64_t first = image_.AddFrame(codes_[3], 0, 4, true);
+  const uint64_t frame = AddLoop({1, 0}, first);
+  AddLoop({3}, 0);
+  if (!is_311()) image_.SetFrame(first, codes_[3], EndFrame(1), 4);
+  stack_.watched[1].registers[kRbx] = 0;  // the outer loop's is not known
+  FrameCopy copy{.page_count = 1, .bytes = {}};
+  copy.pages[0] = frame / kFramePageBytes * kFramePageBytes;
+  copy.bytes.resize(kFramePageBytes);
+  ASSERT_TRUE(image_.memory().Read(copy.pages[0], copy.bytes));
+  copy_ = &copy;
+  EXPECT_EQ(Expand(), PythonProcess::Result::kWhole);
+  EXPECT_EQ(Text(), "f:13 g:13 C main:13 C");
+  // A chain that has fewer loops than the stack does not tell the others.
+  stack_.watched[0].registers[kRbx] = first;
+  EXPECT_NE(Expand(), PythonProcess::Result::kWhole);
+}
+
+TEST_P(PythonProcessTest, AFrameIsOfOneLoop) {
+  if (!is_311()) GTEST_SKIP() << "later versions say which loop a frame is of";
+  const uint64_t first = image_.AddFrame(codes_[3], 0, 4, true);
+  AddLoop({1, 0}, first);
+  AddLoop({3}, 0);
+  // The inner loop has its caller's frame alone in a register.
+  stack_.watched[0].registers[kRbx] = image_.AddFrame(codes_[2], first, 4);
+  stack_.watched[1].registers[kRbx] = first;
+  EXPECT_EQ(Expand(), PythonProcess::Result::kUnread);
+  EXPECT_EQ(Text(), "loop C main:13 C");
 }
 
 TEST_P(PythonProcessTest, RecursionHasAllItsFrames) {

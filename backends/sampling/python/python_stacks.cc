@@ -51,9 +51,8 @@ absl::StatusOr<std::unique_ptr<PythonProcess>> PythonStacks::Open(
                      "the command as root, or as the program's user")
                : absl::UnavailableError("its memory cannot be read");
   }
-  KYMO_ASSIGN_OR_RETURN(
-      const PythonLayout layout,
-      FindLayout(*version, module.runtime - delta, *memory));
+  KYMO_ASSIGN_OR_RETURN(const PythonLayout layout,
+                        FindLayout(*version, module.runtime - delta, *memory));
   return std::make_unique<PythonProcess>(std::move(memory), layout,
                                          module.code_type - delta,
                                          &modules_.named_places());
@@ -63,6 +62,7 @@ PythonStacks::Result PythonStacks::Expand(int64_t pid,
                                           const symbolize::AddressSpace& space,
                                           const StackCopy& copy,
                                           std::shared_ptr<PythonState>& state,
+                                          FrameMemory* frames,
                                           UnwoundStack* stack) {
   if (stack->watched.empty()) return Result::kNone;
   const WatchedFrame& inner = stack->watched.front();
@@ -79,14 +79,13 @@ PythonStacks::Result PythonStacks::Expand(int64_t pid,
       state->process = *std::move(process);
       has_python_ = true;
     } else if (process.status().code() != absl::StatusCode::kUnavailable) {
-      refusals_.insert(absl::StrCat(
-          ToAbsl(modules_.module(id).path()), ": ",
-          process.status().message()));
+      refusals_.insert(absl::StrCat(ToAbsl(modules_.module(id).path()), ": ",
+                                    process.status().message()));
     }
   }
   if (state->process == nullptr) return Result::kUnread;
   switch (state->process->Expand(copy, interpreter->second.learned,
-                                 MonotonicNs(), stack)) {
+                                 MonotonicNs(), frames, stack)) {
     case PythonProcess::Result::kWhole:
       return Result::kWhole;
     case PythonProcess::Result::kTorn:

@@ -3,7 +3,7 @@
 //   PythonStacks python(&modules, &unwinder);
 //   unwinder.Unwind(..., &stack);
 //   if (python.LookAtModules(stack)) unwinder.Unwind(..., &stack);  // again
-//   python.Expand(pid, space, copy, state, &stack);
+//   python.Expand(pid, space, copy, state, &frames, &stack);
 //
 // Stacks of other programs cost a look at each new module.
 // Threads: none.
@@ -53,7 +53,7 @@ class PythonStacks {
   // `state` is the process's; it is made here.
   Result Expand(int64_t pid, const symbolize::AddressSpace& space,
                 const StackCopy& copy, std::shared_ptr<PythonState>& state,
-                UnwoundStack* stack);
+                FrameMemory* frames, UnwoundStack* stack);
 
   // Whether any process runs Python that can be read.
   bool has_python() const noexcept { return has_python_; }

@@ -1,0 +1,176 @@
+#include "backends/sampling/python/frame_copies.h"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "profiler/base/clock.h"
+#include "profiler/base/time.h"
+
+namespace kymo::sampling {
+namespace {
+
+// Threads that are known at a time, those that ended unseen among them.
+constexpr size_t kMostThreads = 100'000;
+constexpr size_t kMostSpare = 64;
+// A process of so many threads that whoever has the lock of its mappings waits
+// so long for a CPU is left alone for a while.
+constexpr int64_t kLongNs = 50 * kNsPerMs;
+constexpr int64_t kAloneNs = kNsPerSecond;
+
+}  // namespace
+
+bool FrameCopy::Read(uint64_t address, std::span<std::byte> into) const {
+  while (!into.empty()) {
+    const uint64_t page = address / kFramePageBytes * kFramePageBytes;
+    const auto end = pages.begin() + static_cast<ptrdiff_t>(page_count);
+    const auto at = std::find(pages.begin(), end, page);
+    if (at == end) return false;
+    const uint64_t offset = address - page;
+    const size_t size =
+        std::min<uint64_t>(into.size(), kFramePageBytes - offset);
+    const auto index = static_cast<size_t>(at - pages.begin());
+    std::memcpy(into.data(), bytes.data() + index * kFramePageBytes + offset,
+                size);
+    into = into.subspan(size);
+    address += size;
+  }
+  return true;
+}
+
+size_t FrameCopies::ReadProcess(int64_t pid, std::span<const uint64_t> pages,
+                                std::span<std::byte> into) {
+  std::array<iovec, kMostFramePages> pieces;
+  const size_t count = std::min(pages.size(), pieces.size());
+  for (size_t i = 0; i < count; ++i) {
+    pieces[i] = {reinterpret_cast<void*>(pages[i]), kFramePageBytes};
+  }
+  const iovec to = {into.data(), count * kFramePageBytes};
+  const ssize_t size = process_vm_readv(static_cast<pid_t>(pid), &to, 1,
+                                        pieces.data(), count, /*flags=*/0);
+  return size < 0 ? 0 : static_cast<size_t>(size) / kFramePageBytes;
+}
+
+void FrameCopies::Learn(int64_t pid, int64_t tid,
+                        std::span<const uint64_t> pages, bool was_late) {
+  const std::scoped_lock lock(mutex_);
+  if (threads_.size() >= kMostThreads) {
+    threads_.clear();
+    processes_.clear();
+    alone_until_ns_.clear();
+    copy_count_ = 0;
+  }
+  processes_.insert(pid);
+  Thread& thread = threads_[tid];
+  if (thread.pid != pid) thread.page_count = 0;
+  thread.pid = pid;
+  thread.was_late = was_late;
+  if (pages.empty()) return;
+  const Thread before = {.pages = thread.pages,
+                         .page_count = thread.page_count};
+  thread.page_count = 0;
+  const auto add = [&thread](uint64_t page) {
+    const auto end =
+        thread.pages.begin() + static_cast<ptrdiff_t>(thread.page_count);
+    if (thread.page_count < kMostFramePages &&
+        std::find(thread.pages.begin(), end, page) == end) {
+      thread.pages[thread.page_count++] = page;
+    }
+  };
+  for (const uint64_t page : pages) add(page);
+  // The frames of functions that are called next lie behind.
+  const uint64_t next = pages.front() + kFramePageBytes;
+  for (size_t i = 0; i < before.page_count; ++i) {
+    if (before.pages[i] != next) add(before.pages[i]);
+  }
+  // The last, since it may not be there. It goes before one of the older ones.
+  if (thread.page_count == kMostFramePages && pages.size() < kMostFramePages) {
+    --thread.page_count;
+  }
+  add(next);
+}
+
+void FrameCopies::Forget(int64_t tid) {
+  const std::scoped_lock lock(mutex_);
+  const auto at = threads_.find(tid);
+  if (at == threads_.end()) return;
+  for (auto& copy : at->second.copies) Drop(std::move(copy));
+  threads_.erase(at);
+}
+
+bool FrameCopies::Take(int64_t pid, int64_t tid, uint64_t sample_ns) {
+  std::unique_ptr<FrameCopy> copy;
+  bool was_late = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto at = threads_.find(tid);
+    if (at == threads_.end() || at->second.pid != pid) {
+      return !processes_.contains(pid);
+    }
+    const Thread& thread = at->second;
+    if (thread.page_count == 0) return true;
+    if (const auto alone = alone_until_ns_.find(pid);
+        alone != alone_until_ns_.end() && MonotonicNs() < alone->second) {
+      return false;
+    }
+    copy = NewCopy();
+    if (copy == nullptr) return false;
+    copy->sample_ns = sample_ns;
+    copy->pages = thread.pages;
+    copy->page_count = thread.page_count;
+    was_late = thread.was_late;
+  }
+  copy->bytes.resize(kMostFramePages * kFramePageBytes);
+  const int64_t begin_ns = MonotonicNs();
+  copy->page_count =
+      read_(pid, std::span(copy->pages).first(copy->page_count), copy->bytes);
+  const int64_t end_ns = MonotonicNs();
+  const std::scoped_lock lock(mutex_);
+  if (end_ns - begin_ns > kLongNs) alone_until_ns_[pid] = end_ns + kAloneNs;
+  const auto at = threads_.find(tid);
+  if (at == threads_.end() || at->second.pid != pid) {
+    Drop(std::move(copy));
+    return false;
+  }
+  at->second.copies.push_back(std::move(copy));
+  return !was_late;
+}
+
+std::unique_ptr<FrameCopy> FrameCopies::Find(int64_t tid, uint64_t sample_ns) {
+  const std::scoped_lock lock(mutex_);
+  const auto at = threads_.find(tid);
+  if (at == threads_.end()) return nullptr;
+  auto& copies = at->second.copies;
+  while (!copies.empty() && copies.front()->sample_ns < sample_ns) {
+    Drop(std::move(copies.front()));
+    copies.pop_front();
+  }
+  if (copies.empty() || copies.front()->sample_ns != sample_ns) return nullptr;
+  std::unique_ptr<FrameCopy> found = std::move(copies.front());
+  copies.pop_front();
+  return found;
+}
+
+void FrameCopies::GiveBack(std::unique_ptr<FrameCopy> copy) {
+  if (copy == nullptr) return;
+  const std::scoped_lock lock(mutex_);
+  Drop(std::move(copy));
+}
+
+std::unique_ptr<FrameCopy> FrameCopies::NewCopy() {
+  if (copy_count_ >= kMostCopies) return nullptr;
+  ++copy_count_;
+  if (spare_.empty()) return std::make_unique<FrameCopy>();
+  std::unique_ptr<FrameCopy> copy = std::move(spare_.back());
+  spare_.pop_back();
+  return copy;
+}
+
+void FrameCopies::Drop(std::unique_ptr<FrameCopy> copy) {
+  if (copy_count_ > 0) --copy_count_;
+  if (spare_.size() < kMostSpare) spare_.push_back(std::move(copy));
+}
+
+}  // namespace kymo::sampling

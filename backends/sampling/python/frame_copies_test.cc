@@ -1,0 +1,122 @@
+#include "backends/sampling/python/frame_copies.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace kymo::sampling {
+namespace {
+
+constexpr int64_t kPid = 10;
+constexpr int64_t kTid = 11;
+constexpr uint64_t kPage = 0x7f0000010000;
+constexpr uint64_t kNext = kPage + kFramePageBytes;
+
+// Each page is full of its number, and kNext is not there.
+size_t ReadNumbers(int64_t pid, std::span<const uint64_t> pages,
+                   std::span<std::byte> into) {
+  EXPECT_EQ(pid, kPid);
+  for (size_t i = 0; i < pages.size(); ++i) {
+    if (pages[i] == kNext) return i;
+    std::ranges::fill(into.subspan(i * kFramePageBytes, kFramePageBytes),
+                      static_cast<std::byte>(pages[i] / kFramePageBytes));
+  }
+  return pages.size();
+}
+
+std::vector<uint64_t> PagesOf(const FrameCopy& copy) {
+  return {copy.pages.begin(),
+          copy.pages.begin() + static_cast<ptrdiff_t>(copy.page_count)};
+}
+
+TEST(FrameCopiesTest, TakesThePagesOfTheStackBefore) {
+  FrameCopies copies(ReadNumbers);
+  const uint64_t other = kPage + 8 * kFramePageBytes;
+  EXPECT_TRUE(copies.Take(kPid, kTid, 1));  // no Python, as far as is known
+  copies.Learn(kPid, kTid, std::vector{kPage, other}, false);
+  EXPECT_TRUE(copies.Take(kPid, kTid, 2));
+  EXPECT_EQ(copies.Find(kTid, 1), nullptr);
+  const auto copy = copies.Find(kTid, 2);
+  ASSERT_NE(copy, nullptr);
+  EXPECT_EQ(PagesOf(*copy), (std::vector{kPage, other}));
+  std::array<std::byte, 16> bytes;
+  EXPECT_TRUE(copy->Read(other + 8, bytes));
+  EXPECT_EQ(bytes[0], static_cast<std::byte>(other / kFramePageBytes));
+  EXPECT_TRUE(copy->Read(kPage + kFramePageBytes - 16, bytes));
+  EXPECT_FALSE(copy->Read(kPage + kFramePageBytes - 8, bytes));
+  EXPECT_EQ(copies.Find(kTid, 2), nullptr);
+}
+
+TEST(FrameCopiesTest, AFrameMayLieInTwoPages) {
+  FrameCopies copies(ReadNumbers);
+  copies.Learn(kPid, kTid, std::vector{kPage, kPage - kFramePageBytes}, false);
+  copies.Take(kPid, kTid, 1);
+  const auto copy = copies.Find(kTid, 1);
+  ASSERT_NE(copy, nullptr);
+  std::array<std::byte, 16> bytes;
+  EXPECT_TRUE(copy->Read(kPage - 8, bytes));
+  EXPECT_EQ(bytes[8], static_cast<std::byte>(kPage / kFramePageBytes));
+  EXPECT_EQ(bytes[7], static_cast<std::byte>(kPage / kFramePageBytes - 1));
+}
+
+TEST(FrameCopiesTest, AlsoTakesThePageBehindAndThoseOfEarlierStacks) {
+  FrameCopies copies(ReadNumbers);
+  const uint64_t far = kPage + 100 * kFramePageBytes;
+  copies.Learn(kPid, kTid, std::vector{kPage}, false);
+  copies.Learn(kPid, kTid, std::vector{far}, false);
+  copies.Take(kPid, kTid, 1);
+  const auto copy = copies.Find(kTid, 1);
+  ASSERT_NE(copy, nullptr);
+  EXPECT_EQ(copy->pages[0], far);
+  EXPECT_EQ(copy->pages[1], kPage);
+  // What may not be there is the last.
+  std::vector<uint64_t> many;
+  for (size_t i = 0; i < kMostFramePages - 1; ++i) {
+    many.push_back(far + (10 + 2 * i) * kFramePageBytes);
+  }
+  copies.Learn(kPid, kTid, many, false);
+  copies.Take(kPid, kTid, 2);
+  const auto full = copies.Find(kTid, 2);
+  ASSERT_NE(full, nullptr);
+  many.push_back(many[0] + kFramePageBytes);
+  EXPECT_EQ(PagesOf(*full), many);
+}
+
+TEST(FrameCopiesTest, SaysWhichStacksShouldBeUnwoundSoon) {
+  FrameCopies copies(ReadNumbers);
+  copies.Learn(kPid, kTid, std::vector{kPage}, /*was_late=*/true);
+  EXPECT_FALSE(copies.Take(kPid, kTid, 1));
+  copies.Learn(kPid, kTid, std::vector{kPage}, /*was_late=*/false);
+  EXPECT_TRUE(copies.Take(kPid, kTid, 2));
+  EXPECT_FALSE(copies.Take(kPid, kTid + 1, 3));  // a thread that is new
+  EXPECT_TRUE(copies.Take(kPid + 1, kTid + 2, 4));
+  copies.Learn(kPid, kTid + 1, {}, false);
+  EXPECT_TRUE(copies.Take(kPid, kTid + 1, 5));  // it runs no Python
+}
+
+TEST(FrameCopiesTest, AnotherProcessMayGetAThreadsNumber) {
+  FrameCopies copies(ReadNumbers);
+  copies.Learn(kPid, kTid, std::vector{kPage}, false);
+  EXPECT_TRUE(copies.Take(kPid + 1, kTid, 1));
+  EXPECT_EQ(copies.Find(kTid, 1), nullptr);
+  copies.Forget(kTid);
+  copies.Take(kPid, kTid, 2);
+  EXPECT_EQ(copies.Find(kTid, 2), nullptr);
+}
+
+TEST(FrameCopiesTest, KeepsOnlySoMany) {
+  FrameCopies copies(ReadNumbers);
+  copies.Learn(kPid, kTid, std::vector{kPage}, false);
+  for (uint64_t i = 1; i <= FrameCopies::kMostCopies; ++i) {
+    copies.Take(kPid, kTid, i);
+  }
+  EXPECT_FALSE(copies.Take(kPid, kTid, FrameCopies::kMostCopies + 1));
+  // The older ones make room.
+  copies.GiveBack(copies.Find(kTid, FrameCopies::kMostCopies));
+  EXPECT_TRUE(copies.Take(kPid, kTid, FrameCopies::kMostCopies + 2));
+  EXPECT_NE(copies.Find(kTid, FrameCopies::kMostCopies + 2), nullptr);
+}
+
+}  // namespace
+}  // namespace kymo::sampling
