@@ -39,6 +39,7 @@ size_t FileNumberOf(uint64_t address) {
 }
 
 constexpr uint64_t kManyUnnamed = 100;
+constexpr size_t kMostLostFiles = 3;
 
 // Words of a process's memory. Returns how many could be read.
 size_t ReadWords(int64_t pid, std::span<const uint64_t> addresses,
@@ -147,8 +148,10 @@ void StackStore::AddPython(const CapturedStack& captured,
     frame_copy = frame_copies_.Find(captured.tid, captured.copied_ns);
   }
   FrameMemory frames{.copy = frame_copy.get()};
+  const bool was_cut = unwound_.end == StackEnd::kTruncated;
   const PythonStacks::Result result = python_.Expand(
       captured.pid, process.space, copy, process.python, &frames, &unwound_);
+  if (!was_cut && unwound_.end == StackEnd::kTruncated) ++deep_python_count_;
   frame_copies_.GiveBack(std::move(frame_copy));
   if (captured.copied_ns != 0 && process.python != nullptr) {
     frame_copies_.Learn(captured.pid, captured.tid, frames.pages,
@@ -218,6 +221,11 @@ symbolize::RawStackId StackStore::Intern(const CapturedStack& captured) {
   } else if (unwound_.end == StackEnd::kIncomplete) {
     ledger_.Add(model::Loss::kStacksIncomplete, 1);
   }
+  for (const symbolize::CodePlace& place : unwound_.frames) {
+    if (modules_.module(place.module).is_lost()) {
+      lost_files_.insert(modules_.module(place.module).path());
+    }
+  }
   const bool has_memory = std::ranges::any_of(
       unwound_.frames, [this](const symbolize::CodePlace& place) {
         return modules_.module(place.module).is_memory();
@@ -281,6 +289,22 @@ std::vector<std::string> StackStore::Remarks() const {
         "sampling: in ", torn_python_count_, " of ", stack_count_,
         " stacks some function had returned before it was read, so "
         "that its callers may be those of the next one"));
+  }
+  if (deep_python_count_ > 0) {
+    remarks.push_back(absl::StrCat(
+        "sampling: in ", deep_python_count_, " of ", stack_count_,
+        " stacks Python's functions call each other more than ",
+        FrameChain::kMostFrames,
+        " deep; the outermost ones are missing, and no setting changes that"));
+  }
+  size_t told_files = 0;
+  for (const std::string& path : lost_files_) {
+    if (++told_files > kMostLostFiles) break;
+    remarks.push_back(absl::StrCat(
+        "sampling: ", path,
+        " was replaced or deleted before it could be read, "
+        "so its functions have no names and its callers may be missing; of a "
+        "process that runs, root can still read it"));
   }
   // Fewer than one of a hundred change no share that anybody looks at.
   if (joined_count_ > stack_count_ / 100) {

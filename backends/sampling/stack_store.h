@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -140,6 +141,8 @@ class StackStore {
   FrameCopies frame_copies_;
   uint64_t torn_python_count_ = 0;
   uint64_t unread_python_count_ = 0;
+  uint64_t deep_python_count_ = 0;
+  std::set<std::string> lost_files_;  // that have code in stacks
   symbolize::RawStacks stacks_;
   symbolize::JitNames jit_;
   std::vector<TimeNs> first_seen_ns_;  // of claimed stacks, by raw id; 0: never

@@ -1,6 +1,7 @@
 #include "profiler/symbolize/elf_module.h"
 
 #include <elfutils/libdwelf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <sys/auxv.h>
@@ -8,7 +9,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <string>
+#include <system_error>
 
+#include "absl/strings/str_cat.h"
 #include "profiler/base/descriptor.h"
 #include "profiler/symbolize/stripped/elf_section.h"
 
@@ -79,17 +84,46 @@ std::unique_ptr<ElfModule> ElfModule::File(int64_t pid,
   const std::string root = "/proc/" + std::to_string(pid) + "/root";
   for (const std::string& path : {root + identity.path, identity.path}) {
     module->fd_ = OpenRegularFile(path, &module->opened_);
-    if (module->fd_ < 0) continue;
+    if (module->fd_ < 0) {
+      module->is_lost_ = module->is_lost_ || errno == ENOENT;
+      continue;
+    }
     module->elf_ = elf_begin(module->fd_, ELF_C_READ, nullptr);
     module->ReadImage();
     if (module->elf_ != nullptr &&
         (identity.build_id.empty() ? IsAsMapped(module->opened_, identity)
                                    : module->build_id_ == identity.build_id)) {
-      break;
+      module->is_lost_ = false;
+      return module;
     }
+    module->is_lost_ = module->is_lost_ || module->elf_ != nullptr;
     module->CloseImage();
   }
+  if (module->is_lost_) module->OpenDeleted(pid, identity);
   return module;
+}
+
+// The kernel keeps a deleted file as long as it is mapped.
+void ElfModule::OpenDeleted(int64_t pid, const FileIdentity& identity) {
+  const std::string folder = absl::StrCat("/proc/", pid, "/");
+  for (const std::string& link :
+       {absl::StrCat(folder, "exe"),
+        absl::StrCat(folder, "map_files/", absl::Hex(identity.begin), "-",
+                     absl::Hex(identity.end))}) {
+    std::error_code error;
+    const auto target = std::filesystem::read_symlink(link, error);
+    if (error || target != identity.path + " (deleted)") continue;
+    fd_ = OpenRegularFile(link, &opened_);
+    if (fd_ < 0) continue;
+    elf_ = elf_begin(fd_, ELF_C_READ, nullptr);
+    ReadImage();
+    if (elf_ != nullptr &&
+        (identity.build_id.empty() || build_id_ == identity.build_id)) {
+      is_lost_ = false;
+      return;
+    }
+    CloseImage();
+  }
 }
 
 ElfModule::~ElfModule() { CloseImage(); }

@@ -2,7 +2,9 @@
 //
 // A file is opened when its mapping is seen, and stays open: deleting or
 // replacing it later does no harm. The path goes through /proc/<pid>/root, so
-// that paths in containers mean what they mean to the target. A file is not
+// that paths in containers mean what they mean to the target. A file that was
+// deleted before, as those of programs are when they are upgraded, is opened
+// through /proc/<pid>/exe, and for root through map_files. A file is not
 // used if it is not the one that was mapped: if it has another build id or,
 // without a build id, if it has changed since. Its frames then stay unresolved;
 // that is better than wrong names.
@@ -36,6 +38,9 @@ struct FileIdentity {
   std::string build_id;  // bytes; empty = not known
   uint64_t inode = 0;    // 0 = not known
   TimeNs mapped_ns = 0;  // time since the epoch
+  // Where it is mapped now; 0: not known.
+  uint64_t begin = 0;
+  uint64_t end = 0;
 };
 
 class ElfModule {
@@ -56,6 +61,8 @@ class ElfModule {
 
   const std::string& path() const noexcept { return path_; }
   bool is_memory() const noexcept { return is_memory_; }
+  // A file that was replaced or deleted before it could be opened.
+  bool is_lost() const noexcept { return is_lost_; }
   // The last part of the path.
   std::string_view short_name() const noexcept;
   // Null without an image.
@@ -89,12 +96,14 @@ class ElfModule {
 
   static constexpr uint64_t kEntryBytes = 128;
 
+  void OpenDeleted(int64_t pid, const FileIdentity& identity);
   void ReadImage();
   void CloseImage() noexcept;
 
   std::string path_;
   std::string build_id_;
   bool is_memory_ = false;
+  bool is_lost_ = false;
   std::vector<char> image_;  // of the vdso
   int fd_ = -1;
   struct stat opened_ {};

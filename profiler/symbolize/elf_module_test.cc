@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -271,6 +273,41 @@ TEST_F(ElfModuleTest, MappingsHaveAModuleAndItsAddresses) {
   EXPECT_EQ(module_at(0x60000).path(), path);
   EXPECT_EQ(module_at(0x60000).elf(), nullptr);
   EXPECT_EQ(space.Find(0x60000)->delta, uint64_t{0x1000} - 0x60000);
+}
+
+TEST_F(ElfModuleTest, AProgramThatWasReplacedIsReadAllTheSame) {
+  const std::string path = PathOf("sleep");
+  std::filesystem::copy_file("/bin/sleep", path);
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    execl(path.c_str(), "sleep", "1000", nullptr);
+    _exit(1);
+  }
+  close(ends[1]);
+  char byte;
+  EXPECT_EQ(read(ends[0], &byte, 1), 0);  // it has called exec
+  close(ends[0]);
+  const std::string build_id = Module(path)->build_id();
+  const FileIdentity old = {.path = path, .build_id = build_id};
+  TestElf elf;
+  elf.build_id = "another";
+  elf.AddCode(0x1000, 0x500, 0x401000);
+  std::filesystem::remove(path);
+  elf.WriteTo(path);
+  const auto module = ElfModule::File(child, old);
+  EXPECT_NE(module->elf(), nullptr);
+  EXPECT_EQ(module->build_id(), build_id);
+  EXPECT_FALSE(module->is_lost());
+  EXPECT_EQ(kill(child, SIGKILL), 0);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  // Nobody has it any more.
+  const auto lost = ElfModule::File(child, old);
+  EXPECT_EQ(lost->elf(), nullptr);
+  EXPECT_TRUE(lost->is_lost());
+  EXPECT_EQ(lost->path(), path);
+  EXPECT_FALSE(Module(path)->is_lost());
 }
 
 // --- debug_file.h, by the names that it brings ---

@@ -29,7 +29,10 @@ void AddMapping(const ProcessMapping& mapping, ModuleTable& modules,
                 .end = mapping.address + mapping.size_bytes};
   const std::string& path = mapping.file.path;
   if (IsFile(path)) {
-    added.module = modules.File(mapping.pid, mapping.file);
+    FileIdentity file = mapping.file;
+    file.begin = mapping.address;
+    file.end = mapping.address + mapping.size_bytes;
+    added.module = modules.File(mapping.pid, file);
   } else {
     added.module = modules.Named(AnonymousName(path));
   }

@@ -78,8 +78,8 @@ class PythonProcess {
 
   Loop ReadLoop(const UnwoundStack& stack, size_t index, const StackCopy& copy,
                 uint64_t expected, LearnedLoop& learned, int64_t now_ns);
-  // Whether the chain that begins with `frame` in the innermost loop has as many
-  // loops as the stack.
+  // Whether the chain that begins with `frame` in the innermost loop has as
+  // many loops as the stack.
   bool HasAllLoops(uint64_t frame, const UnwoundStack& stack,
                    const StackCopy& copy, int64_t now_ns);
   bool Walk(uint64_t frame, const WatchedFrame& watched, const StackCopy& copy,
