@@ -33,6 +33,8 @@ struct Calls {
   std::map<MessageKey, std::vector<Interval>> sends;
   std::map<MessageKey, std::vector<Interval>> receives;
   std::map<MeetingKey, std::vector<Interval>> meetings;
+  // By number, when MPI_Mprobe and its like found a message.
+  std::map<int64_t, TimeNs> found;
 };
 
 struct CallArgs {
@@ -41,6 +43,7 @@ struct CallArgs {
   int64_t from = -1;
   int64_t tag = -1;
   std::optional<int64_t> from_tag;
+  std::optional<int64_t> message;
   bool has_failed = false;
 };
 
@@ -55,6 +58,7 @@ CallArgs ArgsOf(const model::TraceShard& shard, const model::Detail& detail) {
     if (key == "from") args.from = arg.int_value();
     if (key == "tag") args.tag = arg.int_value();
     if (key == "from_tag") args.from_tag = arg.int_value();
+    if (key == "message") args.message = arg.int_value();
     if (key == "failed") args.has_failed = true;
   }
   return args;
@@ -65,14 +69,36 @@ void AddCall(std::string_view name, const CallArgs& args, bool is_request,
   const bool only_begins = name.starts_with("MPI_I") ||
                            name.ends_with("_init") ||
                            name.find("robe") != name.npos;
-  if (!is_request && (only_begins || args.has_failed)) return;
+  // A receive that failed with a message had one that was too long.
+  const bool has_failed = args.has_failed && args.from < 0;
+  if (has_failed || (!is_request && only_begins)) return;
   if (args.to >= 0) calls.sends[{args.to, args.comm, args.tag}].push_back(when);
   if (args.from >= 0) {
+    Interval received = when;
+    // Nobody else could receive it from when it was found.
+    if (const auto at = calls.found.find(args.message.value_or(-1));
+        at != calls.found.end()) {
+      received.begin_ns = at->second;
+    }
     calls.receives[{args.from, args.comm, args.from_tag.value_or(args.tag)}]
-        .push_back(when);
+        .push_back(received);
   }
   if (!is_request && std::ranges::count(kMeetings, name) != 0) {
     calls.meetings[{args.comm, std::string(name)}].push_back(when);
+  }
+}
+
+void NoteFound(const model::TraceShard& shard, const model::EventColumns& from,
+               Calls& calls) {
+  if (from.detail.empty()) return;
+  for (size_t i = 0; i < from.size(); ++i) {
+    const std::string_view name = shard.strings.Get(from.name[i]);
+    if ((name != "MPI_Mprobe" && name != "MPI_Improbe") ||
+        from.detail[i] == model::kNoDetail) {
+      continue;
+    }
+    const CallArgs args = ArgsOf(shard, shard.details[from.detail[i]]);
+    if (args.message) calls.found[*args.message] = from.end_ns[i];
   }
 }
 
@@ -94,10 +120,12 @@ void AddEvents(const model::TraceShard& shard, const model::EventColumns& from,
 
 Calls CallsOf(const FileOfRank& file) {
   Calls calls;
-  for (const model::TraceShard& shard : file.shards) {
-    AddEvents(shard, shard.block, calls);
-    for (const model::TrackEvents& events : shard.events) {
-      AddEvents(shard, events, calls);
+  for (const auto use : {NoteFound, AddEvents}) {
+    for (const model::TraceShard& shard : file.shards) {
+      use(shard, shard.block, calls);
+      for (const model::TrackEvents& events : shard.events) {
+        use(shard, events, calls);
+      }
     }
   }
   const auto sort = [](auto& by_key) {

@@ -255,6 +255,27 @@ TEST(RankClocksTest, MessagesTellWhereNothingWasMeasured) {
   EXPECT_EQ(drawn[1].tracks.front().pid, 2);
 }
 
+// The first message was too long; the second one is read after the third.
+TEST(RankClocksTest, MessagesTellWhateverBecameOfThem) {
+  RankShard zero(0);
+  for (const TimeNs time : {100, 200, 300}) {
+    zero.Call("MPI_Send", time, time + 5, {{"comm", 0}, {"to", 1}, {"tag", 5}});
+  }
+  zero.Call("MPI_Recv", 400, 480, {{"comm", 0}, {"from", 1}, {"tag", 6}});
+  RankShard one(1);
+  one.Call("MPI_Recv", 10'090, 10'150,
+           {{"comm", 0}, {"from", 0}, {"tag", 5}, {"failed", 15}});
+  one.Add("MPI_Improbe", 10'210, {{"message", 0}});
+  one.Call("MPI_Recv", 10'220, 10'340, {{"comm", 0}, {"from", 0}, {"tag", 5}});
+  one.Call("MPI_Mrecv", 10'350, 10'360,
+           {{"comm", 0}, {"from", 0}, {"tag", 5}, {"message", 0}});
+  one.Call("MPI_Send", 10'400, 10'405, {{"comm", 0}, {"to", 0}, {"tag", 6}});
+  const RankFile files[] = {zero.File(), one.File()};
+  AlignRanks(files);
+  // Added is from -10,040 (the third message) to -9,920.
+  EXPECT_EQ(one.TimeOf(1), 10'090 - 9'980);
+}
+
 TEST(RankClocksTest, RanksThatNeverMetAreTiedByOthersAndByBarriers) {
   // Rank 0 is measured. Rank 2's messages go to rank 1, and both ranks 0 and 1
   // were in a barrier.

@@ -135,6 +135,21 @@ static void NoMessages(void) {
   MPI_Send(&value, 1, MPI_INT, MPI_PROC_NULL, 6, MPI_COMM_WORLD);
 }
 
+/* 3 messages from rank 1 to rank 0; the first and the second one are too long
+ * for those who receive them, which their calls say. */
+static void TooLong(int rank) {
+  int values[2] = {0}, i;
+  MPI_Request request;
+  for (i = 0; i < 3 && rank == 1; ++i) {
+    MPI_Send(values, i < 2 ? 2 : 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+  }
+  if (rank != 0) return;
+  MPI_Recv(values, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Irecv(values, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, &request);
+  MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
+  MPI_Recv(values, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char** argv) {
   int rank;
   MPI_Init(&argc, &argv);
@@ -146,6 +161,7 @@ int main(int argc, char** argv) {
   LeftByItsHandler();
   Probed(rank);
   NoMessages();
+  TooLong(rank);
   MPI_Finalize();
   return 0;
 }

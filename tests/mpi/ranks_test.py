@@ -197,8 +197,15 @@ class RanksTest:
             {(row["from"], row["to"], row["partner"]):
              (row["messages"], row["bytes"]) for row in rows},
             {(0, 1, "found"): (300, 1200), (0, 2, "found"): (5, 20),
-             (1, 2, "found"): (4, 16), (2, 0, "found"): (3, 24),
-             (2, 1, "found"): (1, 4)})
+             (1, 0, "found"): (3, 20), (1, 2, "found"): (4, 16),
+             (2, 0, "found"): (3, 24), (2, 1, "found"): (1, 4)})
+        events = json.loads((out / "trace.json").read_text())["traceEvents"]
+        numbers = {
+            name: [event["args"]["message"] for event in events
+                   if event["name"] == name]
+            for name in ["MPI_Mprobe", "MPI_Mrecv"]}
+        self.assertEqual(numbers["MPI_Mprobe"], [0, 1, 2])
+        self.assertEqual(numbers["MPI_Mrecv"], [0, 1, 2])
 
     def test_fortran_is_recorded(self):
         out = self.folder / "fortran"

@@ -27,7 +27,7 @@ class Args {
   size_t size() const noexcept { return count_; }
 
  private:
-  // A call adds at most who (4), what (2), and what came (3).
+  // A call adds at most who (4), what (2), what came (3), and the error.
   static constexpr size_t kMostArgs = 10;
 
   struct alignas(CapturedArg) Room {
@@ -144,7 +144,10 @@ Call::Call(const CallInfo& info, Word* args, const void* frame) noexcept
     if (FindPeers(Arg(place), request_)) AddPeers(all);
   } else if (const int message = info.Place('m'); message >= 0) {
     // The call overwrites the handle.
-    if (TakeMessage(HandleAt(Arg(message), 0), request_)) AddPeers(all);
+    if (TakeMessage(HandleAt(Arg(message), 0), request_)) {
+      AddPeers(all);
+      all.Add("message", request_.message);
+    }
   } else {
     has_peers_ = true;
   }
@@ -190,16 +193,17 @@ void Call::AddAfterwards(Args& all) noexcept {
   if (info_.Place('S') >= 0 && (Receives() || info_.Place('e') >= 0)) {
     AddReceived(all);
   }
+  if (info_.Place('M') >= 0) {
+    request_.message = NewMessageNumber();
+    all.Add("message", request_.message);
+  }
 }
 
 void Call::End(Word result) noexcept {
   const bool is_done = static_cast<int>(result) == kSuccess;
   Args all;
-  if (is_done) {
-    AddAfterwards(all);
-  } else {
-    all.Add("failed", static_cast<int>(result));
-  }
+  if (HasMessage(static_cast<int>(result))) AddAfterwards(all);
+  if (!is_done) all.Add("failed", static_cast<int>(result));
   const uint64_t ticks =
       record::EndCaptured(open_call.range, all.data(), all.size());
   if (is_done && info_.Place('r') >= 0) {

@@ -14,8 +14,6 @@
 namespace kymo::mpi {
 namespace {
 
-constexpr int kUndefined = -32766;  // MPI_UNDEFINED of every implementation
-
 // The requests of an array before a call, which overwrites their handles, and
 // statuses where the program wants none.
 class Batch {
@@ -34,19 +32,26 @@ class Batch {
       *statuses = reinterpret_cast<Word>(open_ + count_);
     }
     statuses_ = *statuses;
+    requests_ = requests;
   }
 
-  // The request at `index` is complete; its status is the one at `status`.
-  void Complete(int index, int status, uint64_t ticks) noexcept {
+  // The call that returned `result` has found the request at `index` complete,
+  // or has failed; the request's status is the one at `status`.
+  void End(Word result, int index, int status, uint64_t ticks) noexcept {
     if (index < 0 || index >= count_) return;
-    CompleteRequest(open_[index],
-                    reinterpret_cast<const char*>(statuses_) +
-                        size_t{Abi().status_bytes} * status,
-                    ticks);
+    const char* const found = reinterpret_cast<const char*>(statuses_) +
+                              size_t{Abi().status_bytes} * status;
+    int error = static_cast<int>(result);
+    if (IsErrorClass(error, Abi().error_in_status)) error = StatusError(found);
+    if (HasMessage(error)) {
+      CompleteRequest(open_[index], found, ticks);
+    } else if (HandleAt(requests_, index) == Abi().request_null) {
+      FailRequest(open_[index], error, ticks);
+    }
   }
 
-  void CompleteAll(uint64_t ticks) noexcept {
-    for (int i = 0; i < count_; ++i) Complete(i, i, ticks);
+  void EndAll(Word result, uint64_t ticks) noexcept {
+    for (int i = 0; i < count_; ++i) End(result, i, i, ticks);
   }
 
  private:
@@ -57,6 +62,7 @@ class Batch {
   Room room_;
   OpenRequest* open_ = nullptr;
   Word statuses_ = 0;
+  Word requests_ = 0;
 };
 
 int IntAt(Word address, int index = 0) noexcept {
@@ -65,6 +71,13 @@ int IntAt(Word address, int index = 0) noexcept {
 
 bool IsDone(Word result) noexcept {
   return static_cast<int>(result) == kSuccess;
+}
+
+// How many requests MPI_Waitsome has completed.
+int CountOf(Word result, Word out_count) noexcept {
+  const bool is_known = IsDone(result) || IsErrorClass(static_cast<int>(result),
+                                                       Abi().error_in_status);
+  return is_known ? IntAt(out_count) : 0;
 }
 
 }  // namespace
@@ -76,7 +89,7 @@ KYMO_EXPORT Word MPI_Wait(Word request, Word status) {
   PlainCall call("MPI_Wait");
   const Word result = real(request, status);
   const uint64_t ticks = call.End();
-  if (IsDone(result)) batch.CompleteAll(ticks);
+  batch.EndAll(result, ticks);
   return result;
 }
 
@@ -87,7 +100,7 @@ KYMO_EXPORT Word MPI_Waitall(Word count, Word requests, Word statuses) {
   PlainCall call("MPI_Waitall");
   const Word result = real(count, requests, statuses);
   const uint64_t ticks = call.End();
-  if (IsDone(result)) batch.CompleteAll(ticks);
+  batch.EndAll(result, ticks);
   return result;
 }
 
@@ -99,7 +112,7 @@ KYMO_EXPORT Word MPI_Waitany(Word count, Word requests, Word index,
   PlainCall call("MPI_Waitany");
   const Word result = real(count, requests, index, status);
   const uint64_t ticks = call.End();
-  if (IsDone(result)) batch.Complete(IntAt(index), 0, ticks);
+  batch.End(result, IntAt(index), 0, ticks);
   return result;
 }
 
@@ -113,8 +126,8 @@ KYMO_EXPORT Word MPI_Waitsome(Word count, Word requests, Word out_count,
   PlainCall call("MPI_Waitsome");
   const Word result = real(count, requests, out_count, indices, statuses);
   const uint64_t ticks = call.End();
-  for (int i = 0; IsDone(result) && i < IntAt(out_count); ++i) {
-    batch.Complete(IntAt(indices, i), i, ticks);
+  for (int i = 0; i < CountOf(result, out_count); ++i) {
+    batch.End(result, IntAt(indices, i), i, ticks);
   }
   return result;
 }
@@ -124,7 +137,7 @@ KYMO_EXPORT Word MPI_Test(Word request, Word flag, Word status) {
   if (!IsRecording()) return real(request, flag, status);
   Batch batch(1, request, &status);
   const Word result = real(request, flag, status);
-  if (IsDone(result) && IntAt(flag) != 0) batch.CompleteAll(0);
+  if (!IsDone(result) || IntAt(flag) != 0) batch.EndAll(result, 0);
   return result;
 }
 
@@ -134,7 +147,7 @@ KYMO_EXPORT Word MPI_Testall(Word count, Word requests, Word flag,
   if (!IsRecording()) return real(count, requests, flag, statuses);
   Batch batch(static_cast<int>(count), requests, &statuses);
   const Word result = real(count, requests, flag, statuses);
-  if (IsDone(result) && IntAt(flag) != 0) batch.CompleteAll(0);
+  if (!IsDone(result) || IntAt(flag) != 0) batch.EndAll(result, 0);
   return result;
 }
 
@@ -144,8 +157,9 @@ KYMO_EXPORT Word MPI_Testany(Word count, Word requests, Word index, Word flag,
   if (!IsRecording()) return real(count, requests, index, flag, status);
   Batch batch(static_cast<int>(count), requests, &status);
   const Word result = real(count, requests, index, flag, status);
-  if (IsDone(result) && IntAt(flag) != 0 && IntAt(index) != kUndefined) {
-    batch.Complete(IntAt(index), 0, 0);
+  // An index of none (MPI_UNDEFINED) is below 0.
+  if (!IsDone(result) || IntAt(flag) != 0) {
+    batch.End(result, IntAt(index), 0, 0);
   }
   return result;
 }
@@ -158,8 +172,8 @@ KYMO_EXPORT Word MPI_Testsome(Word count, Word requests, Word out_count,
   }
   Batch batch(static_cast<int>(count), requests, &statuses);
   const Word result = real(count, requests, out_count, indices, statuses);
-  for (int i = 0; IsDone(result) && i < IntAt(out_count); ++i) {
-    batch.Complete(IntAt(indices, i), i, 0);
+  for (int i = 0; i < CountOf(result, out_count); ++i) {
+    batch.End(result, IntAt(indices, i), i, 0);
   }
   return result;
 }
@@ -198,7 +212,11 @@ KYMO_EXPORT Word MPI_Improbe(Word source, Word tag, Word comm, Word flag,
   if (!IsRecording() || !IsDone(result) || IntAt(flag) == 0) return result;
   Request probe;
   AddCommunicator(comm);
-  if (FindPeers(comm, probe)) AddMessage(HandleAt(message, 0), probe);
+  if (!FindPeers(comm, probe)) return result;
+  probe.message = NewMessageNumber();
+  const record::Arg args[] = {{"message", probe.message}};
+  record::RecordInstant("MPI_Improbe", {}, args, 1);
+  AddMessage(HandleAt(message, 0), probe);
   return result;
 }
 

@@ -9,6 +9,7 @@ namespace {
 
 constinit OwnFunction<3> get_count("PMPI_Get_count");
 constinit OwnFunction<2> test_cancelled("PMPI_Test_cancelled");
+constinit OwnFunction<2> error_class_of("PMPI_Error_class");
 
 constinit std::atomic<bool> has_cancelled{false};
 
@@ -41,6 +42,16 @@ Received ReadStatus(const void* status, const Peers& peers,
   received.tag = IntAt(status, Abi().tag_offset);
   received.bytes = bytes < 0 ? -1 : bytes;
   return received;
+}
+
+int StatusError(const void* status) noexcept {
+  return IntAt(status, Abi().error_offset);
+}
+
+bool IsErrorClass(int error, int error_class) noexcept {
+  int found = kSuccess;
+  return error != kSuccess && error_class_of(error, &found) == kSuccess &&
+         found == error_class;
 }
 
 }  // namespace kymo::mpi

@@ -40,6 +40,18 @@ struct Received {
 Received ReadStatus(const void* status, const Peers& peers,
                     bool is_of_request) noexcept;
 
+// The error that a status of several has, if their call says MPI_ERR_IN_STATUS.
+int StatusError(const void* status) noexcept;
+
+// Whether `error`, which the library returned, is of that class.
+bool IsErrorClass(int error, int error_class) noexcept;
+
+// Whether a receive that ended so has a message: with MPI_ERR_TRUNCATE it was
+// longer than the buffer, and is gone.
+inline bool HasMessage(int error) noexcept {
+  return error == kSuccess || IsErrorClass(error, Abi().error_truncate);
+}
+
 // The program cancels a request. Until it does so once, the library need not be
 // asked of each message whether it was cancelled.
 void NoteCancel() noexcept;

@@ -31,7 +31,10 @@ void ReadAbi(void* handle) noexcept {
            .status_ignore = 0,
            .status_bytes = 24,
            .source_offset = 0,
-           .tag_offset = 4};
+           .tag_offset = 4,
+           .error_offset = 8,
+           .error_truncate = 15,
+           .error_in_status = 18};
     return;
   }
   abi = {.handle_bytes = 4,
@@ -45,7 +48,10 @@ void ReadAbi(void* handle) noexcept {
          .status_ignore = 1,
          .status_bytes = 20,
          .source_offset = 8,
-         .tag_offset = 12};
+         .tag_offset = 12,
+         .error_offset = 16,
+         .error_truncate = 14,
+         .error_in_status = 17};
 }
 
 // The library that the code at `caller` was linked with. A program may have

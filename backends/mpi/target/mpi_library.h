@@ -40,6 +40,10 @@ struct AbiValues {
   uint8_t status_bytes = 0;
   uint8_t source_offset = 0;
   uint8_t tag_offset = 0;
+  uint8_t error_offset = 0;
+  // Classes of errors.
+  int error_truncate = 0;
+  int error_in_status = 0;
 };
 
 // REQUIRES: FindFunction was called before.

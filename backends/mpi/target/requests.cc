@@ -24,6 +24,7 @@ struct Entry {
 constinit Entry requests[kMostRequests];
 constinit SpinLock requests_lock;
 constinit std::atomic<uint64_t> lost{0};
+constinit std::atomic<int64_t> messages_found{0};
 
 size_t HomeOf(Word handle) noexcept {
   return handle * 0x9e3779b97f4a7c15u >> (64 - kTableBits);
@@ -73,15 +74,22 @@ bool IsComplete(Word handle) noexcept {
 
 uint64_t BeginRange(const Request& request, uint64_t ticks) noexcept {
   if (!record::IsOn()) return 0;
-  const record::CapturedArg args[] = {
-      IntArg("comm", request.comm_id), IntArg("to", request.peer),
-      IntArg("tag", request.tag), IntArg("bytes", request.bytes)};
-  const bool is_send = request.direction == Direction::kSend;
-  return record::BeginCapturedAsync(
-      {.name = {.id = record::LiteralId(request.name)},
-       .args = args,
-       .arg_count = is_send ? 4u : 1u},
-      ticks);
+  const auto begin = [&](const record::CapturedArg* args, size_t count) {
+    return record::BeginCapturedAsync(
+        {.name = {.id = record::LiteralId(request.name)},
+         .args = args,
+         .arg_count = count},
+        ticks);
+  };
+  if (request.direction == Direction::kSend) {
+    const record::CapturedArg args[] = {
+        IntArg("comm", request.comm_id), IntArg("to", request.peer),
+        IntArg("tag", request.tag), IntArg("bytes", request.bytes)};
+    return begin(args, 4);
+  }
+  const record::CapturedArg args[] = {IntArg("comm", request.comm_id),
+                                      IntArg("message", request.message)};
+  return begin(args, request.message < 0 ? 1 : 2);
 }
 
 void EndRange(uint64_t range, Direction direction, const Peers& peers,
@@ -135,6 +143,15 @@ void Remember(Word handle, const Entry& fresh) noexcept {
   if (earlier != 0) record::EndCapturedAsync(earlier);
 }
 
+void Forget(const OpenRequest& open) noexcept {
+  const SpinLock::Held held(requests_lock);
+  Entry* const entry = FindEntry(open.handle);
+  // Otherwise another thread has the handle for its next request.
+  if (entry == nullptr || entry->range != open.range) return;
+  entry->range = 0;
+  if (!entry->request.is_persistent) EraseEntry(entry);
+}
+
 }  // namespace
 
 void BeginRequest(Word handle, const Request& request,
@@ -167,17 +184,16 @@ void FindRequests(Word handles, int count, OpenRequest* open) noexcept {
 void CompleteRequest(const OpenRequest& open, const void* status,
                      uint64_t ticks) noexcept {
   if (open.range == 0) return;
-  {
-    const SpinLock::Held held(requests_lock);
-    Entry* const entry = FindEntry(open.handle);
-    // Otherwise another thread has the handle for its next request.
-    if (entry != nullptr && entry->range == open.range) {
-      entry->range = 0;
-      if (!entry->request.is_persistent) EraseEntry(entry);
-    }
-  }
+  Forget(open);
   EndRange(open.range, open.direction, open.peers, status, ticks);
   AddNewCommunicator(open.new_comm, open.place);
+}
+
+void FailRequest(const OpenRequest& open, int error, uint64_t ticks) noexcept {
+  if (open.range == 0) return;
+  Forget(open);
+  const record::CapturedArg failed = IntArg("failed", error);
+  record::EndCapturedAsync(open.range, &failed, 1, ticks);
 }
 
 void FreeRequest(Word handle) noexcept {
@@ -189,6 +205,10 @@ void FreeRequest(Word handle) noexcept {
     if (entry != nullptr) EraseEntry(entry);
   }
   EndRange(open.range, open.direction, open.peers, nullptr, 0);
+}
+
+int64_t NewMessageNumber() noexcept {
+  return messages_found.fetch_add(1, std::memory_order_relaxed);
 }
 
 void AddMessage(Word handle, const Request& probe) noexcept {
@@ -204,6 +224,7 @@ bool TakeMessage(Word handle, Request& receive) noexcept {
   if (entry == nullptr) return false;
   receive.comm_id = entry->request.comm_id;
   receive.peers = entry->request.peers;
+  receive.message = entry->request.message;
   EraseEntry(entry);
   return true;
 }

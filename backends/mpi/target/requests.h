@@ -39,6 +39,7 @@ struct Request {
   int64_t peer = -1;  // of a send: its rank in MPI_COMM_WORLD
   int64_t tag = -1;
   int64_t bytes = -1;
+  int64_t message = -1;  // the number of what MPI_Mprobe has found
   // MPI_Comm_idup: where the new communicator's handle will be, and its place.
   Word new_comm = 0;
   uint32_t place = 0;
@@ -70,12 +71,18 @@ void FindRequests(Word handles, int count, OpenRequest* open) noexcept;
 void CompleteRequest(const OpenRequest& open, const void* status,
                      uint64_t ticks) noexcept;
 
+// The call returned an error, and gave the request up.
+void FailRequest(const OpenRequest& open, int error, uint64_t ticks) noexcept;
+
 // The program frees the request, complete or not.
 void FreeRequest(Word handle) noexcept;
 
 // A message that MPI_Mprobe has found: MPI_Mrecv names it and no communicator.
+// Its number is in both calls, because from the first one on nobody else can
+// receive it.
+int64_t NewMessageNumber() noexcept;
 void AddMessage(Word handle, const Request& probe) noexcept;
-// Sets comm_id and peers. False: the message is not known.
+// Sets comm_id, peers and message. False: the message is not known.
 bool TakeMessage(Word handle, Request& receive) noexcept;
 
 uint64_t RequestsLost() noexcept;

@@ -39,9 +39,12 @@ std::map<Lane, Ends> LanesOf(const model::Trace& trace,
   const auto by_begin = [&](const MpiCall* a, const MpiCall* b) {
     return trace.start()[a->event] < trace.start()[b->event];
   };
+  const auto by_place = [](const MpiCall* a, const MpiCall* b) {
+    return a->receives_at_ns < b->receives_at_ns;
+  };
   for (auto& [lane, ends] : lanes) {
     std::stable_sort(ends.sends.begin(), ends.sends.end(), by_begin);
-    std::stable_sort(ends.receives.begin(), ends.receives.end(), by_begin);
+    std::stable_sort(ends.receives.begin(), ends.receives.end(), by_place);
     std::stable_sort(ends.probes.begin(), ends.probes.end(), by_begin);
   }
   return lanes;
@@ -72,7 +75,7 @@ class ProbeFinder {
     const MpiCall* found = &receive;
     // A message may be probed several times: the first one waited for it.
     for (; next_ != end_ &&
-           trace_.end()[(*next_)->event] <= trace_.start()[receive.event];
+           trace_.end()[(*next_)->event] <= receive.receives_at_ns;
          ++next_) {
       if (found == &receive) found = *next_;
     }

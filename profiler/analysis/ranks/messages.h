@@ -5,7 +5,8 @@
 //
 // Messages of one sender to one receiver with one tag on one communicator do
 // not overtake each other (MPI 4.0, 3.5). So the nth send belongs to the nth
-// receive, where receives count in the order in which they were begun.
+// receive, where receives count in the order in which they were begun. What
+// MPI_Mprobe finds is taken then, before MPI_Mrecv begins.
 //
 // A late sender is one that began to send when the receiver already waited in
 // MPI_Recv, or in the MPI_Probe before it; a late receiver is one that had not

@@ -86,8 +86,9 @@ MpiCall ReadCall(const Trace& trace, EventIndex event, std::string_view name) {
   const bool only_begins = name.starts_with("MPI_I") ||
                            name.ends_with("_init") ||
                            name.find("robe") != name.npos;
-  const bool is_done = !numbers.Find("failed");
-  call.is_message = call.is_request || (!only_begins && is_done);
+  const bool has_message = !numbers.Find("failed") || call.from >= 0;
+  call.is_message = (call.is_request || !only_begins) && has_message;
+  call.receives_at_ns = trace.start()[event];
   return call;
 }
 
@@ -212,20 +213,40 @@ class Finder {
     }
   }
 
+  // By process and number, when MPI_Mprobe and its like found a message.
+  using FoundMessages = std::map<std::pair<int64_t, int64_t>, TimeNs>;
+
+  void NoteFound(int64_t pid, EventIndex event, FoundMessages& found) const {
+    const auto message = Numbers(trace_, event).Find("message");
+    if (message) found[{pid, *message}] = trace_.end()[event];
+  }
+
   void FindCalls() {
     std::map<int64_t, size_t> index;
     for (size_t i = 0; i < found_.ranks.size(); ++i) {
       index[found_.ranks[i].pid] = i;
     }
+    FoundMessages found;
+    std::vector<std::pair<size_t, FoundMessages::key_type>> taken;
     ForEachEvent([&](int64_t pid, EventIndex event, std::string_view name) {
       if (!name.starts_with(kPrefix)) return;
-      if (trace_.flags()[event] & model::kEventInstant) return;
       const auto at = index.find(pid);
       if (at == index.end()) return;
+      if (name == "MPI_Mprobe" || name == "MPI_Improbe")
+        NoteFound(pid, event, found);
+      if (trace_.flags()[event] & model::kEventInstant) return;
       MpiCall call = ReadCall(trace_, event, name);
       call.rank = at->second;
+      if (name == "MPI_Mrecv" || name == "MPI_Imrecv") {
+        const auto message = Numbers(trace_, event).Find("message");
+        if (message) taken.push_back({found_.calls.size(), {pid, *message}});
+      }
       found_.calls.push_back(call);
     });
+    for (const auto& [call, message] : taken) {
+      const auto at = found.find(message);
+      if (at != found.end()) found_.calls[call].receives_at_ns = at->second;
+    }
     std::stable_sort(
         found_.calls.begin(), found_.calls.end(),
         [](const MpiCall& a, const MpiCall& b) { return a.rank < b.rank; });

@@ -63,8 +63,12 @@ struct MpiCall {
   bool is_request = false;
   bool on_device = false;  // a kernel of NCCL: no call of a thread
   // Whether `to` and `from` stand for messages. Of a non-blocking operation the
-  // request does, and not the call that began it; a failed call has none.
+  // request does, and not the call that began it. A failed call has none, but a
+  // receive that failed because its message was too long.
   bool is_message = false;
+  // When it took its place among the receives of a rank: its begin; if
+  // MPI_Mprobe or MPI_Improbe found the message, when they did.
+  TimeNs receives_at_ns = 0;
   int64_t comm = -1;  // the same number in each rank; -1: not known
   // Of collective calls that have numbers in their communicator; -1: the nth
   // call of a rank is the nth one of the others.

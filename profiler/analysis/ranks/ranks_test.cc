@@ -16,6 +16,7 @@
 namespace kymo::analysis {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -366,6 +367,63 @@ TEST(RanksTest, AReceiverWaitsInTheProbeBeforeTheReceive) {
   EXPECT_EQ(late[0].rank, 0u);
   EXPECT_EQ(late[0].waited_ns, 250);
   EXPECT_EQ(late[0].call, "MPI_Mprobe");
+}
+
+TEST(RanksTest, AFoundMessageIsTakenBeforeItIsRead) {
+  Job job;
+  job.AddRank(0, 2);
+  for (const int64_t bytes : {10, 20, 30, 40}) {
+    job.Call("MPI_Send", 100 + bytes, 105 + bytes,
+             {{"comm", 0}, {"to", 1}, {"tag", 3}, {"bytes", bytes}});
+  }
+  job.AddRank(1, 2);
+  job.Call("MPI_Mprobe", 50, 115,
+           {{"comm", 0}, {"from", 0}, {"tag", 3}, {"message", 0}});
+  job.Call("MPI_Improbe", 130, 130, {{"message", 1}}, model::kEventInstant);
+  job.Call("MPI_Recv", 140, 150,
+           {{"comm", 0}, {"from", 0}, {"tag", 3}, {"bytes", 30}});
+  job.Call(
+      "MPI_Imrecv", 160, 170,
+      {{"comm", 0}, {"from", 0}, {"tag", 3}, {"bytes", 20}, {"message", 1}},
+      model::kEventAsync);
+  job.Call("MPI_Recv", 180, 190,
+           {{"comm", 0}, {"from", 0}, {"tag", 3}, {"bytes", 40}});
+  job.Call(
+      "MPI_Mrecv", 200, 210,
+      {{"comm", 0}, {"from", 0}, {"tag", 3}, {"bytes", 10}, {"message", 0}});
+  const model::Trace trace = job.Build();
+  const RankCalls calls = FindRankCalls(trace);
+  const auto matched = MatchMessages(trace, calls);
+  ASSERT_THAT(matched.messages, SizeIs(4));
+  std::vector<std::string_view> receives;
+  for (const Message& message : matched.messages) {
+    receives.push_back(trace.Name(trace.name()[message.receive]));
+  }
+  EXPECT_THAT(receives,
+              ElementsAre("MPI_Mrecv", "MPI_Imrecv", "MPI_Recv", "MPI_Recv"));
+  EXPECT_EQ(matched.messages[0].late_sender_ns, 60);
+  EXPECT_EQ(matched.messages[2].late_sender_ns, 0);
+}
+
+// It has taken the message, and the program goes on.
+TEST(RanksTest, AReceiveOfATooLongMessageHasReceivedIt) {
+  Job job;
+  job.AddRank(0, 2);
+  job.Call("MPI_Send", 100, 105, {{"comm", 0}, {"to", 1}, {"tag", 3}});
+  job.Call("MPI_Send", 200, 205,
+           {{"comm", 0}, {"to", 1}, {"tag", 3}, {"failed", 6}});
+  job.Call("MPI_Send", 300, 305, {{"comm", 0}, {"to", 1}, {"tag", 3}});
+  job.AddRank(1, 2);
+  job.Call("MPI_Recv", 110, 120,
+           {{"comm", 0}, {"from", 0}, {"tag", 3}, {"failed", 15}});
+  job.Call("MPI_Recv", 280, 310, {{"comm", 0}, {"from", 0}, {"tag", 3}});
+  const model::Trace trace = job.Build();
+  const auto matched = MatchMessages(trace, FindRankCalls(trace));
+  ASSERT_THAT(matched.messages, SizeIs(2));
+  EXPECT_EQ(trace.start()[matched.messages[0].receive], 110);
+  EXPECT_EQ(trace.start()[matched.messages[1].receive], 280);
+  EXPECT_EQ(matched.messages[1].late_sender_ns, 20);
+  EXPECT_EQ(matched.sends_alone + matched.receives_alone, 0);
 }
 
 TEST(RanksTest, MessagesMatchInTheirOrder) {
