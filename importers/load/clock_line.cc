@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
 
 namespace kymo {
 namespace {
@@ -18,29 +17,35 @@ constexpr int64_t kDriftPart = 2'000;
 
 // The first and the last measurement, without what is their uncertainty only:
 // a line through both goes on before and after them.
-std::pair<ClockPoint, ClockPoint> EndsOf(std::span<const ClockPoint> points) {
-  ClockPoint first = points.front();
-  ClockPoint last = points.back();
-  // If one offset is within both bounds, no drift was seen.
-  const int64_t least = std::max(first.offset_ns - first.bound_ns,
-                                 last.offset_ns - last.bound_ns);
-  const int64_t most = std::min(first.offset_ns + first.bound_ns,
-                                last.offset_ns + last.bound_ns);
-  if (least <= most) {
-    first.offset_ns = last.offset_ns = least + (most - least) / 2;
-  }
-  // No clock drifts by more. It jumped, or its thread did not run between the
-  // two looks that make a measurement: then one of them has to do.
-  const int64_t change = AheadAt(last) - AheadAt(first);
-  if (std::abs(change) > std::abs(last.time_ns - first.time_ns) / kDriftPart) {
-    if (first.bound_ns <= last.bound_ns) {
-      last.offset_ns -= change;
-    } else {
-      first.offset_ns += change;
+struct Ends {
+  ClockPoint first;
+  ClockPoint last;
+
+  explicit Ends(std::span<const ClockPoint> points)
+      : first(points.front()), last(points.back()) {
+    // If one difference is within both bounds, no drift was seen.
+    const int64_t least = std::max(AheadAt(first) - first.bound_ns,
+                                   AheadAt(last) - last.bound_ns);
+    const int64_t most = std::min(AheadAt(first) + first.bound_ns,
+                                  AheadAt(last) + last.bound_ns);
+    if (least <= most) {
+      const int64_t ahead = least + (most - least) / 2;
+      first.offset_ns += ahead - AheadAt(first);
+      last.offset_ns += ahead - AheadAt(last);
+    }
+    // No clock drifts by more. It jumped: then one of them has to do.
+    const int64_t change = AheadAt(last) - AheadAt(first);
+    if (std::abs(change) > std::abs(length_ns()) / kDriftPart) {
+      if (first.bound_ns <= last.bound_ns) {
+        last.offset_ns -= change;
+      } else {
+        first.offset_ns += change;
+      }
     }
   }
-  return {first, last};
-}
+
+  DurationNs length_ns() const { return last.time_ns - first.time_ns; }
+};
 
 }  // namespace
 
@@ -54,26 +59,24 @@ DurationNs JumpOf(std::span<const ClockPoint> points) {
 
 model::TimeMap MapToReference(std::span<const ClockPoint> points,
                               std::span<const ClockPoint> reference) {
-  // Times of rank 0's CLOCK_MONOTONIC, and from there those of the reference.
-  const auto [first, last] = EndsOf(points);
-  const auto [reference_first, reference_last] = EndsOf(reference);
-  const ClockPoint& its_first = reference_first;
-  const ClockPoint& its_last = reference_last;
+  const Ends its(points);
+  const Ends theirs(reference);
+  // From times of rank 0's CLOCK_MONOTONIC.
   const auto to_reference = [&](int64_t rank_0_ns) {
-    const TimeNs time = rank_0_ns - AheadAt(its_first);
-    const DurationNs length = its_last.time_ns - its_first.time_ns;
-    if (length <= 0) return time;
-    const double part = static_cast<double>(time - its_first.time_ns) /
-                        static_cast<double>(length);
+    const TimeNs time = rank_0_ns - AheadAt(theirs.first);
+    if (theirs.length_ns() <= 0) return time;
+    const double part = static_cast<double>(time - theirs.first.time_ns) /
+                        static_cast<double>(theirs.length_ns());
     return time - static_cast<DurationNs>(
-                      part * static_cast<double>(AheadAt(its_last) -
-                                                 AheadAt(its_first)));
+                      part * static_cast<double>(AheadAt(theirs.last) -
+                                                 AheadAt(theirs.first)));
   };
-  model::TimeMap map = {.from_ns = first.time_ns,
-                        .to_ns = to_reference(first.time_ns + AheadAt(first))};
-  const DurationNs length = last.time_ns - first.time_ns;
+  model::TimeMap map = {
+      .from_ns = its.first.time_ns,
+      .to_ns = to_reference(its.first.time_ns + AheadAt(its.first))};
+  const DurationNs length = its.length_ns();
   if (length > 0) {
-    const TimeNs end = to_reference(last.time_ns + AheadAt(last));
+    const TimeNs end = to_reference(its.last.time_ns + AheadAt(its.last));
     map.drift = static_cast<double>(end - map.to_ns - length) /
                 static_cast<double>(length);
   }

@@ -131,7 +131,7 @@ TEST(RankClocksTest, UncertainOffsetsAreNoDrift) {
   zero.Clock(1'001'000, 1'001'000, 0);
   RankShard one(1);
   one.Clock(1'000'000, 1'000'000, 3);
-  one.Clock(1'001'000, 1'001'000, -1);  // both are +- 3
+  one.Clock(1'001'000, 1'001'002, -3);  // both are +- 3
   one.Add("before", 500'000, {});
   const RankFile files[] = {zero.File(), one.File()};
   AlignRanks(files);

@@ -173,12 +173,16 @@ uint64_t EndCaptured(OpenRange& range, const CapturedArg* args,
   return ticks;
 }
 
-void RecordCapturedInstant(const Captured& what) noexcept {
+void RecordCapturedInstantAt(uint64_t ticks, const Captured& what) noexcept {
   Slot* const slot = TakeCaptured(what).head;
   if (slot == nullptr) return;
   slot->kind_scope_depth =
       PackKind(SlotKind::kInstant, 0, thread_stream->depth & kMaxDepth);
-  Publish(slot);
+  PublishAt(slot, ticks != 0 ? ticks : TicksNow());
+}
+
+void RecordCapturedInstant(const Captured& what) noexcept {
+  RecordCapturedInstantAt(0, what);
 }
 
 void RecordCapturedCounter(uint32_t name, uint32_t source,

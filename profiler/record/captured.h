@@ -64,6 +64,10 @@ inline uint32_t LiteralId(Literal name) noexcept {
   return Host().intern(name.text, name.size);
 }
 
+inline CapturedArg IntArg(Literal key, int64_t value) noexcept {
+  return {.key = LiteralId(key), .bits = static_cast<uint64_t>(value)};
+}
+
 // Takes slots and writes all but the head's kind and times. Out of line.
 TakenSlots TakeCaptured(const Captured& what) noexcept;
 
@@ -98,6 +102,8 @@ uint64_t EndCaptured(OpenRange& range, const CapturedArg* args,
 uint64_t TicksNow() noexcept;
 
 void RecordCapturedInstant(const Captured& what) noexcept;
+// `ticks`: its time; 0 = now.
+void RecordCapturedInstantAt(uint64_t ticks, const Captured& what) noexcept;
 // `name` is a name id.
 void RecordCapturedCounter(uint32_t name, uint32_t source,
                            double value) noexcept;

@@ -8,7 +8,7 @@
 #include "backends/mpi/target/mpi_library.h"
 #include "backends/mpi/target/rank_meeting.h"
 #include "profiler/base/clock.h"
-#include "profiler/record/range.h"
+#include "profiler/record/captured.h"
 
 namespace kymo::mpi {
 namespace {
@@ -20,6 +20,10 @@ constexpr int kMostRoundTrips = 2'000;
 constexpr int64_t kShortNs = 20'000;
 constexpr int64_t kMeasureNs = 50'000'000;
 constexpr int64_t kEnough = -1;  // in place of a time
+// Looks at both clocks of a rank, the kernel's and that of the recording, until
+// they take so little time together.
+constexpr int kMostLooks = 100;
+constexpr int64_t kOneLookNs = 500;
 // Ranks come to MPI_Finalize one after another, as their work ends.
 constexpr int64_t kLateNs = 60'000'000'000;
 
@@ -93,6 +97,26 @@ bool Measure(int rank, int size, Offset& own) noexcept {
   return true;
 }
 
+// The same moment of both clocks of this rank.
+struct Moment {
+  uint64_t ticks = 0;  // 0: nothing is recorded here
+  int64_t mono_ns = 0;
+  int64_t bound_ns = INT64_MAX;  // by how much mono_ns can be wrong
+};
+
+// A thread that loses its core between two looks may be away for milliseconds.
+Moment FindMoment() noexcept {
+  Moment found;
+  for (int i = 0; i < kMostLooks && found.bound_ns > kOneLookNs / 2; ++i) {
+    const int64_t before = MonotonicNs();
+    const uint64_t ticks = record::TicksNow();
+    const int64_t bound = (MonotonicNs() - before) / 2 + 1;
+    if (bound >= found.bound_ns) continue;
+    found = {.ticks = ticks, .mono_ns = before + bound, .bound_ns = bound};
+  }
+  return found;
+}
+
 void MeasureAndRecord() noexcept {
   int rank = 0;
   int size = 0;
@@ -100,10 +124,16 @@ void MeasureAndRecord() noexcept {
   sync_size(Abi().comm_world, &size);
   Offset own;
   if (!Measure(rank, size, own) || !record::IsOn()) return;
-  const record::Arg args[] = {{"mono_ns", MonotonicNs()},
-                              {"offset_ns", own.offset_ns},
-                              {"bound_ns", own.bound_ns}};
-  record::RecordInstant("MPI clock", {}, args, std::size(args));
+  const Moment now = FindMoment();
+  if (now.ticks == 0) return;
+  const record::CapturedArg args[] = {
+      record::IntArg("mono_ns", now.mono_ns),
+      record::IntArg("offset_ns", own.offset_ns),
+      record::IntArg("bound_ns", own.bound_ns + now.bound_ns)};
+  record::RecordCapturedInstantAt(
+      now.ticks, {.name = {.id = record::LiteralId("MPI clock")},
+                  .args = args,
+                  .arg_count = std::size(args)});
 }
 
 }  // namespace

@@ -5,10 +5,11 @@
 // shortest one is believed). Ranks measure in pairs along a binomial tree, so
 // N ranks take log2(N) rounds. Each measurement is an instant `MPI clock`:
 //
-//   mono_ns    CLOCK_MONOTONIC of this rank when the instant was recorded
+//   mono_ns    CLOCK_MONOTONIC of this rank at the instant's time
 //   offset_ns  what must be added to it to get that of rank 0
-//   bound_ns   by how much offset_ns can be wrong: half of each round trip on
-//              the way to rank 0, added up
+//   bound_ns   by how much both together can be wrong: half of each round trip
+//              on the way to rank 0, and half of the time in which both clocks
+//              of this rank were read, added up
 //
 // The instant's own time and mono_ns tell how the recording's times are related
 // to CLOCK_MONOTONIC. Between the two measurements, clocks drift along a line.

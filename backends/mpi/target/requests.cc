@@ -60,10 +60,6 @@ void EraseEntry(Entry* entry) noexcept {
   requests[hole] = {};
 }
 
-record::CapturedArg IntArg(record::Literal key, int64_t value) noexcept {
-  return {.key = record::LiteralId(key), .bits = static_cast<uint64_t>(value)};
-}
-
 // Whether the handle is the one that stands for every send that was complete
 // when its call returned.
 bool IsComplete(Word handle) noexcept {
@@ -82,13 +78,15 @@ uint64_t BeginRange(const Request& request, uint64_t ticks) noexcept {
         ticks);
   };
   if (request.direction == Direction::kSend) {
-    const record::CapturedArg args[] = {
-        IntArg("comm", request.comm_id), IntArg("to", request.peer),
-        IntArg("tag", request.tag), IntArg("bytes", request.bytes)};
+    const record::CapturedArg args[] = {record::IntArg("comm", request.comm_id),
+                                        record::IntArg("to", request.peer),
+                                        record::IntArg("tag", request.tag),
+                                        record::IntArg("bytes", request.bytes)};
     return begin(args, 4);
   }
-  const record::CapturedArg args[] = {IntArg("comm", request.comm_id),
-                                      IntArg("message", request.message)};
+  const record::CapturedArg args[] = {
+      record::IntArg("comm", request.comm_id),
+      record::IntArg("message", request.message)};
   return begin(args, request.message < 0 ? 1 : 2);
 }
 
@@ -98,9 +96,10 @@ void EndRange(uint64_t range, Direction direction, const Peers& peers,
   if (direction == Direction::kReceive && status != nullptr) {
     const Received received = ReadStatus(status, peers, true);
     if (received.is_message) {
-      const record::CapturedArg args[] = {IntArg("from", received.from),
-                                          IntArg("tag", received.tag),
-                                          IntArg("bytes", received.bytes)};
+      const record::CapturedArg args[] = {
+          record::IntArg("from", received.from),
+          record::IntArg("tag", received.tag),
+          record::IntArg("bytes", received.bytes)};
       record::EndCapturedAsync(range, args, 3, ticks);
       return;
     }
@@ -192,7 +191,7 @@ void CompleteRequest(const OpenRequest& open, const void* status,
 void FailRequest(const OpenRequest& open, int error, uint64_t ticks) noexcept {
   if (open.range == 0) return;
   Forget(open);
-  const record::CapturedArg failed = IntArg("failed", error);
+  const record::CapturedArg failed = record::IntArg("failed", error);
   record::EndCapturedAsync(open.range, &failed, 1, ticks);
 }
 

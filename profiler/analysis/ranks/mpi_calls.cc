@@ -195,6 +195,14 @@ class Finder {
   }
 
   void AddRanks(const Found& found, bool is_mpi) {
+    // How well rank 0's own time is known is part of all others' bounds.
+    DurationNs zero_bound = 0;
+    for (const auto& [pid, rank] : found.ranks) {
+      const auto at = found.clocks.find(pid);
+      if (rank.rank == 0 && at != found.clocks.end()) {
+        zero_bound = at->second.bound_ns;
+      }
+    }
     for (const auto& [pid, read] : found.ranks) {
       if (read.size == 0) continue;
       Rank rank = read;
@@ -203,8 +211,9 @@ class Finder {
       if (rank.start_ns == 0) rank.start_ns = rank.begin_ns;
       if (rank.end_ns == 0) rank.end_ns = trace_.end_ns();
       if (const auto at = found.clocks.find(pid); at != found.clocks.end()) {
-        rank.clock_bound_ns = at->second.bound_ns;
         // Rank 0's own clock does not drift from itself.
+        rank.clock_bound_ns =
+            rank.rank == 0 ? 0 : at->second.bound_ns + zero_bound;
         if (at->second.times == 1 && rank.rank != 0) {
           *rank.clock_bound_ns += (rank.end_ns - rank.begin_ns) / kDriftPart;
         }
