@@ -129,6 +129,26 @@ bool IsInProgress(const void* frame) noexcept {
   return false;
 }
 
+Word SharedKeyOf(const CallInfo& info, const Word* args,
+                 const char* roles) noexcept {
+  for (; *roles != '\0'; ++roles) {
+    const int place = info.Place(*roles);
+    if (place < 0) continue;
+    switch (*roles) {
+      case 'x':
+        return Handle(args[place]);
+      case 'y':  // a pointer in each implementation
+        return args[place];
+      case 'p':
+      case 'P':
+        return HandleAt(args[place], 0);
+      default:
+        return *reinterpret_cast<const Word*>(args[place]);
+    }
+  }
+  return 0;
+}
+
 Call::Call(const CallInfo& info, Word* args, const void* frame) noexcept
     : info_(info), args_(args) {
   Enter(frame);
@@ -141,7 +161,10 @@ Call::Call(const CallInfo& info, Word* args, const void* frame) noexcept
     request_.direction = Direction::kReceive;
   }
   if (const int place = info.Place('c'); place >= 0) {
-    if (FindPeers(Arg(place), request_)) AddPeers(all);
+    if (FindPeers(Handle(Arg(place)), request_)) AddPeers(all);
+  } else if (const Word key = SharedKeyOf(info, args, "xyPQ"); key != 0) {
+    has_peers_ = true;
+    if (FindPeers(key, request_)) AddPeers(all);
   } else if (const int message = info.Place('m'); message >= 0) {
     // The call overwrites the handle.
     if (TakeMessage(HandleAt(Arg(message), 0), request_)) {
@@ -184,7 +207,7 @@ void Call::AddReceived(Args& all) noexcept {
 void Call::AddAfterwards(Args& all) noexcept {
   if (const int place = info_.Place('c'); !has_peers_ && place >= 0) {
     AddCommunicator(Arg(place));
-    if (FindPeers(Arg(place), request_)) AddPeers(all);
+    if (FindPeers(Handle(Arg(place)), request_)) AddPeers(all);
     FindContent();
   }
   if (content_.type >= 0 && !has_type_) {

@@ -79,6 +79,11 @@ __attribute__((always_inline)) inline bool IsRecording() noexcept {
   return record::IsOn() && !IsInCall();
 }
 
+// What communicators.h knows an argument by, if it has that role: `x y P Q` for
+// what exists, `p q` for what the call has made. 0: the call has no such role.
+Word SharedKeyOf(const CallInfo& info, const Word* args,
+                 const char* roles) noexcept;
+
 class Args;
 
 class Call {

@@ -19,6 +19,9 @@
 //   S address of a status that the call fills
 //   e G         source and tag of the receiving half of a sendrecv
 //   f file      w window       . anything else
+//   x y         window and file of a call that all ranks make together
+//   p P         address of a window that the call makes, or frees
+//   q Q         the same of a file
 #ifndef KYMO_BACKENDS_MPI_TARGET_CALLS_H_
 #define KYMO_BACKENDS_MPI_TARGET_CALLS_H_
 
@@ -103,7 +106,7 @@
   X(Put, 8, ".nt....w")                 \
   X(Get, 8, ".nt....w")                 \
   X(Accumulate, 9, ".nt.....w")         \
-  X(Win_fence, 2, ".w")                 \
+  X(Win_fence, 2, ".x")                 \
   X(Win_lock, 4, "...w")                \
   X(Win_unlock, 2, ".w")                \
   X(Win_lock_all, 2, ".w")              \
@@ -114,35 +117,28 @@
   X(Win_start, 3, "..w")                \
   X(Win_complete, 1, "w")               \
   X(Win_wait, 1, "w")                   \
-  X(File_open, 5, "c....")              \
-  X(File_close, 1, ".")                 \
   X(File_read, 5, "f.ntS")              \
-  X(File_read_all, 5, "f.ntS")          \
+  X(File_read_all, 5, "y.ntS")          \
   X(File_read_at, 6, "f..ntS")          \
-  X(File_read_at_all, 6, "f..ntS")      \
+  X(File_read_at_all, 6, "y..ntS")      \
   X(File_write, 5, "f.ntS")             \
-  X(File_write_all, 5, "f.ntS")         \
+  X(File_write_all, 5, "y.ntS")         \
   X(File_write_at, 6, "f..ntS")         \
-  X(File_write_at_all, 6, "f..ntS")     \
-  X(File_sync, 1, "f")                  \
+  X(File_write_at_all, 6, "y..ntS")     \
+  X(File_sync, 1, "y")                  \
   X(Rput, 9, ".nt....wr")               \
   X(Rget, 9, ".nt....wr")               \
   X(Raccumulate, 10, ".nt.....wr")      \
   X(Get_accumulate, 12, "....nt.....w") \
   X(Fetch_and_op, 7, "..t...w")         \
   X(Compare_and_swap, 7, "...t..w")     \
-  X(Win_create, 6, "....c.")            \
-  X(Win_create_dynamic, 3, ".c.")       \
-  X(Win_allocate, 6, "...c..")          \
-  X(Win_allocate_shared, 6, "...c..")   \
-  X(Win_free, 1, ".")                   \
   X(Win_flush_local, 2, ".w")           \
   X(Win_flush_local_all, 1, "w")        \
-  X(File_set_view, 6, "f.....")         \
+  X(File_set_view, 6, "y.....")         \
   X(File_read_shared, 5, "f.ntS")       \
   X(File_write_shared, 5, "f.ntS")      \
-  X(File_read_ordered, 5, "f.ntS")      \
-  X(File_write_ordered, 5, "f.ntS")     \
+  X(File_read_ordered, 5, "y.ntS")      \
+  X(File_write_ordered, 5, "y.ntS")     \
   X(File_iread, 5, "f.ntr")             \
   X(File_iwrite, 5, "f.ntr")            \
   X(File_iread_at, 6, "f..ntr")         \
@@ -153,6 +149,19 @@
   X(File_iwrite_at_all, 6, "f..ntr")    \
   X(File_iread_shared, 5, "f.ntr")      \
   X(File_iwrite_shared, 5, "f.ntr")
+
+// Collective calls that make a window or a file.
+#define KYMO_MPI_MAKES_SHARED(X)      \
+  X(Win_create, 6, "....cp")          \
+  X(Win_create_dynamic, 3, ".cp")     \
+  X(Win_allocate, 6, "...c.p")        \
+  X(Win_allocate_shared, 6, "...c.p") \
+  X(File_open, 5, "c...q")
+
+// Collective calls that free one.
+#define KYMO_MPI_FREES_SHARED(X) \
+  X(Win_free, 1, "P")            \
+  X(File_close, 1, "Q")
 
 // Collective calls that make a communicator.
 #define KYMO_MPI_MAKES_COMMUNICATOR(X)            \

@@ -19,7 +19,9 @@ constexpr int kFewRoundTrips = 40;
 constexpr int kMostRoundTrips = 2'000;
 constexpr int64_t kShortNs = 20'000;
 constexpr int64_t kMeasureNs = 50'000'000;
-constexpr int64_t kEnough = -1;  // in place of a time
+// In place of a time.
+constexpr int64_t kEnough = -1;
+constexpr int64_t kGaveUp = -2;
 // Looks at both clocks of a rank, the kernel's and that of the recording, until
 // they take so little time together.
 constexpr int kMostLooks = 100;
@@ -45,6 +47,7 @@ bool Answer(int peer, const Offset& own) noexcept {
   for (;;) {
     int64_t now;
     if (!exchange.Receive(peer, &now, sizeof(now), limit)) return false;
+    if (now == kGaveUp) return false;
     if (now == kEnough) break;
     limit = Exchange::kLimitNs;
     now = MonotonicNs();
@@ -68,7 +71,8 @@ bool Ask(int peer, Offset& own) noexcept {
     int64_t theirs;
     const int64_t limit = i == 0 ? kLateNs : Exchange::kLimitNs;
     if (!exchange.Send(peer, &begin, sizeof(begin)) ||
-        !exchange.Receive(peer, &theirs, sizeof(theirs), limit)) {
+        !exchange.Receive(peer, &theirs, sizeof(theirs), limit) ||
+        theirs == kGaveUp) {
       return false;
     }
     const int64_t round_trip = MonotonicNs() - begin;
@@ -79,22 +83,28 @@ bool Ask(int peer, Offset& own) noexcept {
   Offset parent;
   if (!exchange.Send(peer, &kEnough, sizeof(kEnough))) return false;
   if (!exchange.Receive(peer, &parent, sizeof(parent))) return false;
+  if (parent.offset_ns == kGaveUp) return false;
   own = {.offset_ns = parent.offset_ns + offset,
          .bound_ns = parent.bound_ns + shortest / 2 + 1};
   return true;
 }
 
 // In round k, the ranks below 2^k know their clocks, and each of them measures
-// with the rank that is 2^k above it.
+// with the rank that is 2^k above it. A rank that has given up says so to the
+// others, which may come much later: they need not wait for it.
 bool Measure(int rank, int size, Offset& own) noexcept {
+  bool is_known = true;
   for (int64_t step = 1; step < size; step *= 2) {
     if (rank < step) {
-      if (rank + step < size && !Answer(rank + step, own)) return false;
+      if (rank + step >= size) continue;
+      is_known = is_known && Answer(rank + step, own);
+      if (!is_known) exchange.SendLast(rank + step, kGaveUp);
     } else if (rank < 2 * step) {
-      if (!Ask(rank - step, own)) return false;
+      is_known = Ask(rank - step, own);
+      if (!is_known) exchange.SendLast(rank - step, kGaveUp);
     }
   }
-  return true;
+  return is_known;
 }
 
 // The same moment of both clocks of this rank.

@@ -152,20 +152,23 @@ size_t WriteRanks(const Peers& peers, char* text, size_t room) noexcept {
   return used;
 }
 
-void Record(Word handle, const Communicator& entry) noexcept {
+void Record(const Communicator& entry, std::string_view name) noexcept {
   if (!record::IsOn()) return;
-  char name[512] = "";
-  int size = 0;
-  if (comm_get_name(handle, name, &size) != kSuccess) size = 0;
   char text[512];
   const size_t text_size = WriteRanks(entry.peers, text, sizeof(text));
-  const record::Arg args[] = {
-      {"comm", entry.id},
-      {"size", entry.peers.size},
-      {"rank", entry.rank},
-      {"ranks", std::string_view(text, text_size)},
-      {"name", std::string_view(name, size < 0 ? 0 : size)}};
+  const record::Arg args[] = {{"comm", entry.id},
+                              {"size", entry.peers.size},
+                              {"rank", entry.rank},
+                              {"ranks", std::string_view(text, text_size)},
+                              {"name", name}};
   record::RecordInstant("MPI_Comm", {}, args, std::size(args));
+}
+
+void RecordCommunicator(Word handle, const Communicator& entry) noexcept {
+  char name[512] = "";
+  int size = 0;
+  if (comm_get_name(handle, name, &size) != kSuccess || size < 0) size = 0;
+  Record(entry, std::string_view(name, size));
 }
 
 Communicator* Find(Word handle) noexcept {
@@ -238,13 +241,13 @@ void Add(Word handle, const uint32_t* place) noexcept {
   entry->rank = 0;
   comm_rank(handle, &entry->rank);
   entry->handle.store(handle, std::memory_order_release);
-  Record(handle, *entry);
+  RecordCommunicator(handle, *entry);
 }
 
 }  // namespace
 
-bool FindPeers(Word handle, Request& request) noexcept {
-  const Communicator* const found = Find(Handle(handle));
+bool FindPeers(Word key, Request& request) noexcept {
+  const Communicator* const found = Find(key);
   if (found == nullptr) return false;
   request.comm_id = found->id;
   request.peers = found->peers;
@@ -265,9 +268,27 @@ uint32_t ReservePlace(Word parent) noexcept {
   return group == nullptr ? 0 : group->made++;
 }
 
-void RemoveCommunicator(Word handle) noexcept {
+void RemoveCommunicator(Word handle) noexcept { RemoveShared(Handle(handle)); }
+
+void AddShared(Word key, Word comm, const char* what) noexcept {
+  AddCommunicator(comm);
   const SpinLock::Held held(lock);
-  Communicator* const found = Find(Handle(handle));
+  const Communicator* const parent = Find(Handle(comm));
+  Group* const group = parent == nullptr ? nullptr : GroupOf(parent->group);
+  if (group == nullptr || key == 0 || Find(key) != nullptr) return;
+  Communicator* const entry = TakeEntry(key);
+  if (entry == nullptr) return;
+  entry->id = IdOf(key, parent->group, group->made++);
+  entry->group = parent->group;
+  entry->rank = parent->rank;
+  entry->peers = parent->peers;
+  entry->handle.store(key, std::memory_order_release);
+  Record(*entry, what);
+}
+
+void RemoveShared(Word key) noexcept {
+  const SpinLock::Held held(lock);
+  Communicator* const found = Find(key);
   if (found != nullptr) found->handle.store(kFreed, std::memory_order_release);
 }
 

@@ -1,6 +1,6 @@
 // communicators.h - what messages need to know of a communicator.
 //
-//   if (FindPeers(handle, request)) {                      // 3 ns
+//   if (FindPeers(Handle(handle), request)) {              // 3 ns
 //     int64_t peer = request.peers.WorldRank(dest);
 //   }
 //
@@ -12,6 +12,9 @@
 // A communicator that was made by a call that Kymo does not see is added when
 // it is used first. Ranks that use several such ones in different orders give
 // them different ids.
+//
+// Windows and files have ids like communicators: all ranks of one make them
+// together, and some of their calls, too.
 //
 // Threads: any. There is room for 4,096 communicators at a time and for 4,096
 //   groups; communicators beyond have no id.
@@ -25,8 +28,9 @@
 
 namespace kymo::mpi {
 
-// Sets comm_id and peers. False: the communicator is not known.
-bool FindPeers(Word handle, Request& request) noexcept;
+// Sets comm_id and peers. False: the communicator is not known, or what else
+// the key stands for: Handle() of a communicator or a window, a file itself.
+bool FindPeers(Word key, Request& request) noexcept;
 
 // A communicator that a call has made or has used. Nothing happens if it is
 // known. Collective calls are not made for it. Records it as an instant
@@ -39,6 +43,10 @@ uint32_t ReservePlace(Word parent) noexcept;
 void AddCommunicatorAt(Word handle, uint32_t place) noexcept;
 
 void RemoveCommunicator(Word handle) noexcept;
+
+// A window or a file (`what`) that the ranks of the communicator have made.
+void AddShared(Word key, Word comm, const char* what) noexcept;
+void RemoveShared(Word key) noexcept;
 
 }  // namespace kymo::mpi
 

@@ -212,7 +212,7 @@ KYMO_EXPORT Word MPI_Improbe(Word source, Word tag, Word comm, Word flag,
   if (!IsRecording() || !IsDone(result) || IntAt(flag) == 0) return result;
   Request probe;
   AddCommunicator(comm);
-  if (!FindPeers(comm, probe)) return result;
+  if (!FindPeers(Handle(comm), probe)) return result;
   probe.message = NewMessageNumber();
   const record::Arg args[] = {{"message", probe.message}};
   record::RecordInstant("MPI_Improbe", {}, args, 1);
@@ -226,7 +226,7 @@ static Word DupLater(record::Literal name, Word comm, Word new_comm,
   if (!IsDone(result)) return result;
   Request begun = {.name = name, .new_comm = new_comm};
   begun.place = ReservePlace(comm);
-  if (FindPeers(comm, begun)) BeginRequest(HandleAt(request, 0), begun);
+  if (FindPeers(Handle(comm), begun)) BeginRequest(HandleAt(request, 0), begun);
   return result;
 }
 

@@ -72,6 +72,16 @@ bool Exchange::Send(int peer, const void* data, size_t bytes) noexcept {
   return false;
 }
 
+void Exchange::SendLast(int peer, int64_t value) noexcept {
+  if (new_comm_ == 0) return;
+  last_ = value;
+  Word request = 0;
+  if (isend(&last_, sizeof(last_), Abi().type_byte, peer, kTag,
+            Handle(new_comm_), &request) == kSuccess) {
+    request_free(&request);
+  }
+}
+
 bool Exchange::Receive(int peer, void* data, size_t bytes,
                        int64_t limit_ns) noexcept {
   if (comm_ == 0) return false;

@@ -34,15 +34,19 @@ class Exchange {
   bool Send(int peer, const void* data, size_t bytes) noexcept;
   bool Receive(int peer, void* data, size_t bytes,
                int64_t limit_ns = kLimitNs) noexcept;
+  // A last message to a rank that waits for one of us, also after something was
+  // given up. Nobody waits for it to arrive.
+  void SendLast(int peer, int64_t value) noexcept;
 
  private:
   bool Complete(Word& request, int64_t limit_ns) noexcept;
 
-  Word comm_ = 0;
+  Word comm_ = 0;      // 0: something was given up
   Word new_comm_ = 0;  // the library writes it when the duplicate is made
   // A message that is given up may still come.
   alignas(16) char out_[kMostBytes] = {};
   alignas(16) char in_[kMostBytes] = {};
+  int64_t last_ = 0;
 };
 
 }  // namespace kymo::mpi

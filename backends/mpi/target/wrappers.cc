@@ -64,4 +64,39 @@ KYMO_MPI_OTHERS(KYMO_WRAP_ONCE)
 
 KYMO_MPI_MAKES_COMMUNICATOR(KYMO_WRAP_MAKER)
 
+// The same for windows and files.
+#define KYMO_WRAP_SHARED(NAME, ARITY, ROLES)                            \
+  KYMO_EXPORT Word MPI_##NAME(KYMO_PARAMS_##ARITY) {                    \
+    static constexpr CallInfo kInfo("MPI_" #NAME, ROLES);               \
+    static_assert(sizeof(ROLES) == ARITY + 1);                          \
+    KYMO_REAL(NAME, ARITY)                                              \
+    const bool is_outer = !IsInCall();                                  \
+    const Word result = Recorded(kInfo, real, KYMO_ARGS_##ARITY);       \
+    if (is_outer && static_cast<int>(result) == kSuccess) {             \
+      const Word args[] = {KYMO_ARGS_##ARITY};                          \
+      AddShared(SharedKeyOf(kInfo, args, "pq"), args[kInfo.Place('c')], \
+                kInfo.Place('p') >= 0 ? "window" : "file");             \
+    }                                                                   \
+    return result;                                                      \
+  }
+
+KYMO_MPI_MAKES_SHARED(KYMO_WRAP_SHARED)
+
+#define KYMO_WRAP_FREE(NAME, ARITY, ROLES)                        \
+  KYMO_EXPORT Word MPI_##NAME(KYMO_PARAMS_##ARITY) {              \
+    static constexpr CallInfo kInfo("MPI_" #NAME, ROLES);         \
+    static_assert(sizeof(ROLES) == ARITY + 1);                    \
+    KYMO_REAL(NAME, ARITY)                                        \
+    const bool is_outer = !IsInCall();                            \
+    const Word args[] = {KYMO_ARGS_##ARITY};                      \
+    const Word freed = SharedKeyOf(kInfo, args, "PQ");            \
+    const Word result = Recorded(kInfo, real, KYMO_ARGS_##ARITY); \
+    if (is_outer && static_cast<int>(result) == kSuccess) {       \
+      RemoveShared(freed);                                        \
+    }                                                             \
+    return result;                                                \
+  }
+
+KYMO_MPI_FREES_SHARED(KYMO_WRAP_FREE)
+
 }  // namespace kymo::mpi

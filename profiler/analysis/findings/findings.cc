@@ -23,8 +23,11 @@ std::vector<Finding> FindFindings(const model::Trace& trace) {
   std::vector<Finding> findings;
   for (const auto add : kFamilies) add(run, findings);
   std::ranges::sort(findings, [](const Finding& a, const Finding& b) {
-    return std::tuple(-a.share, a.kind, std::string_view(a.title)) <
-           std::tuple(-b.share, b.kind, std::string_view(b.title));
+    // Of a job, the rank that holds up all others comes first.
+    return std::tuple(a.kind != FindingKind::kLateRank, -a.share, a.kind,
+                      std::string_view(a.title)) <
+           std::tuple(b.kind != FindingKind::kLateRank, -b.share, b.kind,
+                      std::string_view(b.title));
   });
   std::array<size_t, static_cast<size_t>(kLastFindingKind) + 1> counts = {};
   std::erase_if(findings, [&](const Finding& finding) {

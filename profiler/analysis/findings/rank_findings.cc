@@ -26,6 +26,13 @@ std::string_view TableOf(const std::string& call) {
   return is_message ? "messages" : "collectives";
 }
 
+std::string Since(const FindingRun& run, const LateRank& late) {
+  if (!late.since_ns) return "";
+  return absl::StrCat(", since ",
+                      TimeText(*late.since_ns - run.trace.start_ns()),
+                      " after the start");
+}
+
 }  // namespace
 
 // Cost: that of matching messages, if the trace has ranks.
@@ -47,8 +54,9 @@ void AddRankFindings(const FindingRun& run, std::vector<Finding>& findings) {
   Finding finding = run.OfTime(FindingKind::kLateRank, worst.waited_ns);
   finding.share /= static_cast<double>(ranks);
   finding.title = absl::StrCat("Other ranks waited ", TimeText(worst.waited_ns),
-                               " in all for rank ", rank, ", longest in ",
-                               worst.call, " (", TimeText(worst.call_ns), ")");
+                               " in all for rank ", rank, Since(run, worst),
+                               ", longest in ", worst.call, " (",
+                               TimeText(worst.call_ns), ")");
   finding.next_step = absl::StrCat(
       "Compare what rank ", rank,
       " does before these calls with what the others do (imbalance), and give "

@@ -166,6 +166,7 @@ class Finder {
         mpi.ranks[pid].is_finalized = true;
       }
     });
+    LeaveSingletonsOut(job, mpi);
     UseJobClocks(job, mpi);
     AddRanks(mpi, true);
     // Of a rank of MPI, the command knows less.
@@ -178,6 +179,18 @@ class Finder {
     std::stable_sort(
         found_.ranks.begin(), found_.ranks.end(),
         [](const Rank& a, const Rank& b) { return a.rank < b.rank; });
+  }
+
+  // A launcher that does not connect the ranks of a job (`srun --mpi=none`)
+  // leaves each one a job of its own. The command knows their numbers.
+  static void LeaveSingletonsOut(const Found& job, Found& mpi) {
+    const auto is_of_several = [](const auto& rank) {
+      return rank.second.size > 1;
+    };
+    if (std::ranges::any_of(job.ranks, is_of_several) &&
+        std::ranges::none_of(mpi.ranks, is_of_several)) {
+      mpi.ranks.clear();
+    }
   }
 
   // Ranks that share no folder do not measure their clocks in MPI; then their

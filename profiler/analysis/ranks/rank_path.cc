@@ -79,9 +79,15 @@ class PathWalker {
       const auto at = rank_of.find(trace.tracks()[t].pid);
       if (at != rank_of.end()) LookAt(t, times_[at->second]);
     }
+    const auto init = trace.strings().Find("MPI_Init");
+    const auto init_thread = trace.strings().Find("MPI_Init_thread");
     for (const MpiCall& call : calls.calls) {
       if (call.is_request || call.on_device) continue;
-      calls_of_[trace.track()[call.event]].push_back(call.event);
+      const TrackIndex track = trace.track()[call.event];
+      calls_of_[track].push_back(call.event);
+      // A file may have several tracks of this thread, for ranges that overlap.
+      const model::NameId name = trace.name()[call.event];
+      if (name == init || name == init_thread) times_[call.rank].main = track;
     }
     for (auto& [track, events] : calls_of_) {
       std::ranges::stable_sort(

@@ -55,6 +55,22 @@ TEST(RankPathTest, GoesThroughThoseWhoWereLate) {
                           "0 MPI_Recv 400-410", "0 - 410-500"));
 }
 
+// Phases of MPI_Pcontrol have a track with the number of the thread.
+TEST(RankPathTest, BeginsInTheThreadThatCalledMpi) {
+  Job job;
+  for (const int64_t rank : {0, 1}) {
+    job.AddRank(rank, 2);
+    job.Call("MPI_Init", 20, 100);
+    job.Call("MPI_Barrier", rank == 0 ? 150 : 300, 310, {{"comm", 0}});
+    job.Call("MPI_Finalize", rank == 0 ? 400 : 350, 410);
+    job.Lane(rank);
+    job.Call("phase 1", 120, 390, {}, model::kEventAsync);
+  }
+  EXPECT_THAT(PathOf(job.Build()),
+              ElementsAre("1 - 10-20", "1 MPI_Init 20-100", "1 - 100-300",
+                          "0 MPI_Barrier 300-310", "0 - 310-400"));
+}
+
 // The receiver began to receive long ago. Its message comes when the sender is
 // in MPI again.
 TEST(RankPathTest, AWaitForRequestsIsForTheLatestRank) {

@@ -1,6 +1,8 @@
 #include "profiler/analysis/ranks/rank_waits.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -18,6 +20,68 @@ using model::Trace;
 
 // Which rank was waited for, how long, and how often.
 using LateTimes = std::map<size_t, std::pair<DurationNs, int64_t>>;
+
+// How much a rank was waited for in each part of the job's time.
+class WaitsInTime {
+ public:
+  explicit WaitsInTime(const RankCalls& calls) {
+    begin_ns_ = std::ranges::max(calls.ranks, {}, &Rank::begin_ns).begin_ns;
+    end_ns_ = std::ranges::max(calls.ranks, {}, &Rank::end_ns).end_ns;
+  }
+
+  void Add(TimeNs begin, DurationNs waiting) {
+    const double part =
+        static_cast<double>(begin - begin_ns_) * kParts /
+        static_cast<double>(std::max<DurationNs>(end_ns_ - begin_ns_, 1));
+    Part& in = parts_[static_cast<size_t>(std::clamp(part, 0., kParts - 1.))];
+    in.waiting_ns += waiting;
+    ++in.waits;
+    in.first_ns = std::min(in.first_ns, begin);
+  }
+
+  std::optional<TimeNs> Since() const {
+    double all = 0;
+    for (const Part& part : parts_) all += static_cast<double>(part.waiting_ns);
+    double best = 0;
+    size_t found = 0;
+    double before = 0;
+    for (size_t cut = 1; cut < kParts; ++cut) {
+      before += static_cast<double>(parts_[cut - 1].waiting_ns);
+      const auto first = static_cast<double>(cut);
+      const double second = kParts - first;
+      const double rise = (all - before) / second - before / first;
+      if (rise <= 0 || (all - before) / second < kMuch * before / first) {
+        continue;
+      }
+      const double explained = first * second * rise * rise;
+      if (explained <= best) continue;
+      best = explained;
+      found = cut;
+    }
+    // The program's first part may have no calls of MPI at all.
+    while (found > 0 && found < kParts && parts_[found].waiting_ns == 0) {
+      ++found;
+    }
+    int64_t waits = 0;
+    for (size_t i = found; i < kParts; ++i) waits += parts_[i].waits;
+    if (found == 0 || waits < kFewWaits) return std::nullopt;
+    return parts_[found].first_ns;
+  }
+
+ private:
+  static constexpr size_t kParts = 100;
+  static constexpr double kMuch = 4;
+  static constexpr int64_t kFewWaits = 5;
+
+  struct Part {
+    DurationNs waiting_ns = 0;
+    int64_t waits = 0;
+    TimeNs first_ns = std::numeric_limits<TimeNs>::max();
+  };
+  TimeNs begin_ns_ = 0;
+  TimeNs end_ns_ = 0;
+  std::array<Part, kParts> parts_;
+};
 
 }  // namespace
 
@@ -61,33 +125,35 @@ std::vector<WaitSum> WaitSums(const Trace& trace, const RankCalls& calls) {
 
 std::vector<LateRank> LateRanks(const Trace& trace, const RankCalls& calls) {
   std::map<size_t, std::map<std::string_view, DurationNs>> waited;
-  const auto add = [&](size_t rank, std::string_view call, DurationNs time) {
-    if (time > 0) waited[rank][call] += time;
-  };
-  const std::vector<CollectiveSum> collectives = CollectiveSums(trace, calls);
-  for (const CollectiveSum& sum : collectives) {
+  std::map<size_t, WaitsInTime> in_time;
+  const auto add = [&](size_t rank, EventIndex call, DurationNs time) {
+    if (time <= 0) return;
+    const std::string_view name = trace.Name(trace.name()[call]);
     // When ranks start is up to who starts them.
-    if (sum.name.starts_with("MPI_Init")) continue;
-    for (size_t rank = 0; rank < sum.waited_for_ns.size(); ++rank) {
-      add(rank, sum.name, sum.waited_for_ns[rank]);
+    if (name.starts_with("MPI_Init")) return;
+    // The name of a kernel without its arguments.
+    waited[rank][name.substr(0, name.find('('))] += time;
+    in_time.try_emplace(rank, calls)
+        .first->second.Add(trace.start()[call], time);
+  };
+  for (const CollectiveOperation& operation : FindCollectives(trace, calls)) {
+    for (const CollectivePart& part : operation.parts) {
+      add(operation.parts[part.awaits].rank, part.event, part.waiting_ns);
     }
   }
-  const auto name_of = [&](EventIndex event) {
-    return trace.Name(trace.name()[event]);
-  };
   for (const Message& message : MatchMessages(trace, calls).messages) {
-    add(message.from, name_of(message.awaited_in), message.late_sender_ns);
-    add(message.to, name_of(message.send), message.late_receiver_ns);
+    add(message.from, message.awaited_in, message.late_sender_ns);
+    add(message.to, message.send, message.late_receiver_ns);
   }
   const RequestWaits waits(trace, calls);
   for (const auto& of_rank : waits.by_rank()) {
     for (const RequestWait& wait : of_rank) {
-      add(wait.late_rank, name_of(wait.event), wait.waiting_ns);
+      add(wait.late_rank, wait.event, wait.waiting_ns);
     }
   }
   std::vector<LateRank> results;
   for (const auto& [rank, by_call] : waited) {
-    LateRank late = {.rank = rank};
+    LateRank late = {.rank = rank, .since_ns = in_time.at(rank).Since()};
     for (const auto& [call, time] : by_call) {
       late.waited_ns += time;
       if (time <= late.call_ns) continue;

@@ -14,6 +14,11 @@
 // rank has begun it. Of several messages the latest rank counts. The rest of
 // the call is transfer. What MPI_Test completes, nobody waited for.
 //
+// A rank is late since some time if, with the time cut in two there, others
+// waited for it at least four times as much afterwards as before (for a part of
+// the time), in five waits or more. Of all such cuts, the one counts that explains
+// most of how the waiting changed (least squares of two means).
+//
 // Clocks must be aligned (importers/load does so). A wait can be wrong by the
 // bounds of the two ranks' clocks.
 //
@@ -22,6 +27,7 @@
 #define KYMO_PROFILER_ANALYSIS_RANKS_RANK_WAITS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +61,8 @@ struct LateRank {
   DurationNs waited_ns = 0;
   std::string call;  // the function in which they waited longest
   DurationNs call_ns = 0;
+  // Since when they waited much more than before. Nothing: no such time.
+  std::optional<TimeNs> since_ns;
 };
 
 // By time, largest first; without those that nobody waited for.

@@ -45,7 +45,7 @@ TEST(RanksTest, RanksHaveTheirTimesAndClocks) {
   const model::Trace trace = job.Build();
   const RankCalls calls = FindRankCalls(trace);
   ASSERT_THAT(calls.ranks, SizeIs(2));
-  EXPECT_EQ(calls.ranks[0].clock_bound_ns, 7);
+  EXPECT_EQ(calls.ranks[0].clock_bound_ns, 0);
   EXPECT_TRUE(calls.ranks[0].is_finalized);
   EXPECT_FALSE(calls.ranks[1].clock_bound_ns.has_value());
   EXPECT_FALSE(calls.ranks[1].is_finalized);
@@ -73,7 +73,7 @@ TEST(RanksTest, RanksWithoutMpiAreRanks) {
   ASSERT_THAT(calls.ranks, SizeIs(2));
   EXPECT_TRUE(calls.ranks[0].is_mpi);
   EXPECT_EQ(calls.ranks[0].pid, 100);
-  EXPECT_EQ(calls.ranks[0].clock_bound_ns, 5);
+  EXPECT_EQ(calls.ranks[0].clock_bound_ns, 0);
   EXPECT_FALSE(calls.ranks[1].is_mpi);
   EXPECT_EQ(calls.ranks[1].clock_bound_ns, 8);
   EXPECT_EQ(TimesOfRanks(trace, calls)[1].wall_ns, 670);
@@ -100,14 +100,15 @@ TEST(RanksTest, ClocksOfCommandsCountWhereMpiHasNone) {
 TEST(RanksTest, AClockThatWasMeasuredOnceMayHaveDrifted) {
   Job job;
   job.AddRank(0, 2);
-  job.Clock(0);
+  job.Clock(2);
   job.AddRank(1, 2);
   job.Clock(7);
   job.Call("MPI_Barrier", 100, 100'010, {{"comm", 0}});
   const model::Trace trace = job.Build(100'010);
   const RankCalls calls = FindRankCalls(trace);
   EXPECT_EQ(calls.ranks[0].clock_bound_ns, 0);
-  EXPECT_EQ(calls.ranks[1].clock_bound_ns, 7 + 10);
+  // How well rank 0 knows its own time counts, too.
+  EXPECT_EQ(calls.ranks[1].clock_bound_ns, 7 + 2 + 10);
 }
 
 TEST(RanksTest, BytesAreSentOncePerMessage) {
@@ -424,6 +425,91 @@ TEST(RanksTest, AReceiveOfATooLongMessageHasReceivedIt) {
   EXPECT_EQ(trace.start()[matched.messages[1].receive], 280);
   EXPECT_EQ(matched.messages[1].late_sender_ns, 20);
   EXPECT_EQ(matched.sends_alone + matched.receives_alone, 0);
+}
+
+// A reduction in each of 20 steps; rank 1 comes late from step 12 on.
+TEST(RanksTest, ALateRankIsLateSinceSomeTime) {
+  for (const int64_t first_late : {0, 12}) {
+    Job job;
+    for (const int64_t rank : {0, 1}) {
+      job.AddRank(rank, 2);
+      job.Call("MPI_Init", 0, 100);
+      for (int64_t step = 0; step < 20; ++step) {
+        const TimeNs begin = 100 * (step + 1);
+        const bool is_late = rank == 1 && step >= first_late;
+        job.Call("MPI_Allreduce", begin + (is_late ? 30 : rank), begin + 40,
+                 {{"comm", 0}});
+      }
+    }
+    const model::Trace trace = job.Build(2'100);
+    const auto late = LateRanks(trace, FindRankCalls(trace));
+    ASSERT_THAT(late, SizeIs(1));
+    EXPECT_EQ(late[0].rank, 1u);
+    if (first_late == 0) {
+      EXPECT_FALSE(late[0].since_ns);
+    } else {
+      EXPECT_EQ(late[0].since_ns, 1'300);
+    }
+  }
+}
+
+// Each rank is slow once, so their totals are equal.
+TEST(RanksTest, ImbalanceIsFoundByStep) {
+  Job job;
+  for (const int64_t rank : {0, 1}) {
+    job.AddRank(rank, 2);
+    for (const int64_t step : {0, 1, 2}) {
+      job.Call("step", 100 * step,
+               100 * step + (step == rank ? 90 + 5 * rank : 50 - 5 * rank));
+    }
+    job.Call("once", 400, 450);
+    job.Call("sometimes", 500, 510);
+    if (rank == 0) job.Call("sometimes", 600, 610);
+  }
+  const model::Trace trace = job.Build();
+  const auto rows = ImbalanceByName(trace, FindRankCalls(trace));
+  ASSERT_THAT(rows, SizeIs(3));
+  EXPECT_EQ(rows[0].name, "step");
+  EXPECT_EQ(rows[0].steps, 3);
+  EXPECT_EQ(rows[0].excess_ns(), 190 - 187);
+  // 90 and 45, 50 and 95, 50 and 45.
+  EXPECT_EQ(rows[0].step_excess_ns, 23 + 23 + 3);
+  EXPECT_EQ(rows[0].worst_step, 1);
+  EXPECT_EQ(rows[0].worst_step_rank, 0);
+  EXPECT_EQ(rows[0].worst_step_excess_ns, 23);
+  EXPECT_EQ(rows[1].name, "sometimes");
+  EXPECT_EQ(rows[1].steps, 0);
+  EXPECT_EQ(rows[2].steps, 0);
+}
+
+TEST(RanksTest, ThreadsInMpiAtOnceTakeTheTimeOnce) {
+  Job job;
+  job.AddRank(0, 1);
+  job.Call("MPI_Init", 0, 100);
+  job.Call("MPI_Barrier", 200, 300, {{"comm", 0}});
+  job.Call("MPI_Finalize", 500, 600);
+  job.Thread(0, 1);
+  job.Call("MPI_Recv", 250, 450, {{"comm", 0}});
+  const model::Trace trace = job.Build();
+  const auto times = TimesOfRanks(trace, FindRankCalls(trace));
+  ASSERT_THAT(times, SizeIs(1));
+  EXPECT_EQ(times[0].wall_ns, 400);
+  EXPECT_EQ(times[0].in_mpi_ns, 250);
+}
+
+// `srun --mpi=none`.
+TEST(RanksTest, RanksWhoseMpiIsAloneAreThoseOfTheCommands) {
+  Job job;
+  for (const int64_t rank : {0, 1}) {
+    job.AddRank(0, 1);
+    job.JobRank(rank, 200 + rank, 5, 900, 7);
+  }
+  const model::Trace trace = job.Build();
+  const RankCalls calls = FindRankCalls(trace);
+  ASSERT_THAT(calls.ranks, SizeIs(2));
+  EXPECT_EQ(calls.ranks[0].rank, 0);
+  EXPECT_EQ(calls.ranks[1].rank, 1);
+  EXPECT_FALSE(calls.ranks[1].is_mpi);
 }
 
 TEST(RanksTest, MessagesMatchInTheirOrder) {

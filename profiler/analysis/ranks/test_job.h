@@ -29,6 +29,10 @@ class Job {
   void Thread(int64_t rank, int64_t number) {
     track_ = t_.AddThread(100 + rank, 1'000 + number, "thread");
   }
+  // A further track of a rank's thread.
+  void Lane(int64_t rank) {
+    track_ = t_.AddThread(100 + rank, 100 + rank, "main (lane 2)");
+  }
   void Call(const std::string& name, TimeNs begin, TimeNs end,
             std::initializer_list<std::pair<const char*, int64_t>> args = {},
             uint8_t flags = 0) {

@@ -49,6 +49,8 @@ ValueTable RankTable(const model::Trace& trace) {
       .columns = {{"rank", "Rank", Unit::kCount},
                   {"host", "Host", Unit::kText},
                   {"process", "Process", Unit::kCount},
+                  {"waited_for_ns", "Waited for", Unit::kNs},
+                  {"late_since_ns", "Late since", Unit::kNs},
                   {"start_ns", "Start +", Unit::kNs},
                   {"wall_ns", "Wall", Unit::kNs},
                   {"path_share", "Path %", Unit::kShare},
@@ -66,6 +68,13 @@ ValueTable RankTable(const model::Trace& trace) {
   const std::vector<analysis::RankSkew> skews =
       analysis::SkewOfRanks(trace, calls);
   const std::vector<Value> path_shares = SharesOfPath(trace, calls);
+  std::vector<Value> waited_for(calls.ranks.size(), Value(int64_t{0}));
+  std::vector<Value> late_since(calls.ranks.size());
+  for (const analysis::LateRank& late : analysis::LateRanks(trace, calls)) {
+    waited_for[late.rank] = late.waited_ns;
+    if (late.since_ns)
+      late_since[late.rank] = *late.since_ns - trace.start_ns();
+  }
   for (const analysis::RankTimes& times :
        analysis::TimesOfRanks(trace, calls)) {
     const analysis::Rank& rank = calls.ranks[times.rank];
@@ -74,12 +83,18 @@ ValueTable RankTable(const model::Trace& trace) {
     if (rank.clock_bound_ns) bound = *rank.clock_bound_ns;
     Value enters;
     if (skew.operations > 0) enters = skew.mean_ns();
-    std::vector<Value> row = {rank.rank,     rank.host,     rank.pid,
-                              skew.start_ns, times.wall_ns, {}};
+    std::vector<Value> row = {rank.rank,
+                              rank.host,
+                              rank.pid,
+                              waited_for[times.rank],
+                              late_since[times.rank],
+                              skew.start_ns,
+                              times.wall_ns,
+                              {}};
     if (!path_shares.empty()) row.back() = path_shares[times.rank];
     if (rank.is_mpi) {
       row.insert(row.end(),
-                 {ShareOf(times.mpi_ns(), times.wall_ns), times.collective_ns,
+                 {ShareOf(times.in_mpi_ns, times.wall_ns), times.collective_ns,
                   enters, times.point_to_point_ns, times.other_mpi_ns,
                   times.calls, times.sent_bytes});
     } else {
@@ -105,7 +120,12 @@ ValueTable ImbalanceTable(const model::Trace& trace) {
                                {"least_ns", "Least", Unit::kNs},
                                {"least_rank", "In rank", Unit::kCount},
                                {"excess_ns", "Most - mean", Unit::kNs},
-                               {"excess_share", "Of most", Unit::kShare}},
+                               {"excess_share", "Of most", Unit::kShare},
+                               {"steps", "Steps", Unit::kCount},
+                               {"step_excess_ns", "By step", Unit::kNs},
+                               {"worst_step", "Worst step", Unit::kCount},
+                               {"worst_step_rank", "In rank", Unit::kCount},
+                               {"worst_step_excess_ns", "There", Unit::kNs}},
                    .rows = {}};
   for (const analysis::Imbalance& row :
        analysis::ImbalanceByName(trace, analysis::FindRankCalls(trace))) {
@@ -113,6 +133,17 @@ ValueTable ImbalanceTable(const model::Trace& trace) {
                           row.most_rank, row.least_ns, row.least_rank,
                           row.excess_ns(),
                           ShareOf(row.excess_ns(), row.most_ns)});
+    std::vector<Value>& cells = table.rows.back();
+    if (row.steps == 0) {
+      cells.resize(table.columns.size());
+      continue;
+    }
+    cells.insert(cells.end(), {row.steps, row.step_excess_ns});
+    if (row.worst_step > 0) {
+      cells.insert(cells.end(), {row.worst_step, row.worst_step_rank,
+                                 row.worst_step_excess_ns});
+    }
+    cells.resize(table.columns.size());
   }
   return table;
 }

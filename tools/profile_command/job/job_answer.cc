@@ -29,6 +29,7 @@
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/say.h"
 #include "tools/command_line/user_folder.h"
+#include "tools/deliver/view_page.h"
 #include "tools/profile_command/deliver.h"
 #include "tools/profile_command/job/job_screen.h"
 #include "tools/profile_command/progress_line.h"
@@ -174,6 +175,17 @@ void SayAboutClocks(std::string_view rule, const LoadedTrace& loaded) {
                 : absl::StrCat(first, " (the same holds for ", more, " more)"));
 }
 
+// Whether ranks of the job called MPI_Init, and each was alone there.
+bool IsOfSingletons(const model::Trace& trace, const JobRank& job) {
+  if (job.size < 2 || (!trace.strings().Find("MPI_Init") &&
+                       !trace.strings().Find("MPI_Init_thread"))) {
+    return false;
+  }
+  return std::ranges::none_of(
+      analysis::FindRankCalls(trace).ranks,
+      [](const analysis::Rank& rank) { return rank.is_mpi && rank.size > 1; });
+}
+
 std::string SumsJson(const analysis::RankSums& sums) {
   std::string text;
   json::JsonWriter json(text);
@@ -267,7 +279,18 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
        {"rank_clock_unknown", "rank_clock_by_messages", "rank_clock_jumped"}) {
     SayAboutClocks(rule, loaded);
   }
-  if (job.rank().is_mpi && report::RankTable(loaded.trace).rows.empty()) {
+  const bool records_mpi = command.activities.empty() ||
+                           std::ranges::count(command.activities, "mpi") > 0;
+  if (job.rank().may_use_mpi && !records_mpi) {
+    Say("--activities has no mpi, so the answer is without calls of MPI, "
+        "messages and who waited for whom; --activities=cpu,mpi records them");
+  } else if (IsOfSingletons(loaded.trace, job.rank())) {
+    Say(absl::StrCat(
+        "MPI knows of no other rank in any of the ", job.rank().size,
+        " ranks: the launcher has not connected them (srun has --mpi=pmix or "
+        "--mpi=pmi2 for that), so there are no messages between ranks"));
+  } else if (job.rank().is_mpi &&
+             report::RankTable(loaded.trace).rows.empty()) {
     Say("no rank called MPI_Init in a way that Kymo sees, so there are no "
         "tables of ranks; Kymo does not see MPI that is linked statically, or "
         "whose functions the program looks up itself (dlsym), as Python's "
@@ -303,6 +326,10 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
         .with_trace = static_cast<int64_t>(files.traces.size())};
     ShowScreen(loaded.trace, facts, job_tables, command);
     ShowFiles(*out);
+  }
+  if (command.view && std::ranges::count(out->Names(), kPageFile) > 0) {
+    const std::string viewed = ViewPage(out->path() + "/" + kPageFile);
+    if (!command.quiet) Say(viewed);
   }
   return status;
 }

@@ -33,15 +33,44 @@ constexpr char kYellow[] = "\033[33m";
 constexpr char kPlain[] = "\033[0m";
 
 // Columns in the order in which they are left out where there is no room.
-constexpr std::string_view kFirstToGo[] = {
-    "process",       "finalized",    "comm",           "call_most_rank",
-    "call_most_ns",  "call_p50_ns",  "call_p99_ns",    "call_mean_ns",
-    "deviation_ns",  "ranks",        "host",           "late_operations",
-    "late_calls",    "incomplete",   "clock_bound_ns", "sent_bytes",
-    "calls",         "operations",   "waiting_share",  "other_mpi_ns",
-    "least_rank",    "least_ns",     "partner",        "bytes",
-    "mean_ns",       "excess_share", "messages",       "point_to_point_ns",
-    "collective_ns", "transfer_ns",  "total_ns",       "excess_ns"};
+constexpr std::string_view kFirstToGo[] = {"process",
+                                           "finalized",
+                                           "comm",
+                                           "call_most_rank",
+                                           "call_most_ns",
+                                           "call_p50_ns",
+                                           "call_p99_ns",
+                                           "call_mean_ns",
+                                           "deviation_ns",
+                                           "ranks",
+                                           "host",
+                                           "late_operations",
+                                           "late_calls",
+                                           "incomplete",
+                                           "clock_bound_ns",
+                                           "sent_bytes",
+                                           "worst_step_excess_ns",
+                                           "worst_step_rank",
+                                           "worst_step",
+                                           "steps",
+                                           "late_since_ns",
+                                           "start_ns",
+                                           "calls",
+                                           "operations",
+                                           "waiting_share",
+                                           "other_mpi_ns",
+                                           "least_rank",
+                                           "least_ns",
+                                           "partner",
+                                           "bytes",
+                                           "mean_ns",
+                                           "excess_share",
+                                           "messages",
+                                           "point_to_point_ns",
+                                           "collective_ns",
+                                           "transfer_ns",
+                                           "total_ns",
+                                           "excess_ns"};
 constexpr std::string_view kNeverGo[] = {"name",
                                          "rank",
                                          "from",
@@ -157,7 +186,7 @@ Whole AddUp(const model::Trace& trace) {
     whole.all_ns += times.wall_ns;
     if (!rank.is_mpi) continue;
     whole.mpi_wall_ns += times.wall_ns;
-    whole.mpi_ns += times.mpi_ns();
+    whole.mpi_ns += times.in_mpi_ns;
   }
   return whole;
 }
@@ -225,10 +254,6 @@ std::vector<std::string> FindingsOfJob(const model::Trace& trace) {
   std::erase_if(findings, [](const analysis::Finding& finding) {
     return finding.kind == analysis::FindingKind::kLostData;
   });
-  std::stable_partition(
-      findings.begin(), findings.end(), [](const analysis::Finding& finding) {
-        return finding.kind == analysis::FindingKind::kLateRank;
-      });
   findings.resize(std::min(findings.size(), kMost));
   std::vector<std::string> titles;
   for (analysis::Finding& finding : findings) {
