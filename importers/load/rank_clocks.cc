@@ -188,7 +188,20 @@ std::optional<RankClock> FindRankClock(
                       .id = shard.tracks[track].id};
     }
   };
-  for_each("MPI ranks", read_rank);
+  // Of a rank that is alone in MPI, the command knows which one of several it
+  // is (`srun --mpi=none`).
+  const auto is_of_several = [&](std::string_view name) {
+    bool is = false;
+    for_each(name,
+             [&](const model::TraceShard& shard, TimeNs /*time*/,
+                 const model::Detail& detail, model::TrackIndex /*track*/) {
+               is |= NumberOf(shard, detail, "size") > 1;
+             });
+    return is;
+  };
+  const bool is_alone_in_mpi =
+      is_of_several("job rank") && !is_of_several("MPI ranks");
+  if (!is_alone_in_mpi) for_each("MPI ranks", read_rank);
   for_each("job rank", read_rank);
   if (!clock || has_several) return std::nullopt;
   const auto read_clock = [&](const model::TraceShard& shard, TimeNs time,
@@ -200,7 +213,7 @@ std::optional<RankClock> FindRankClock(
                              .bound_ns = NumberOf(shard, detail, "bound_ns")});
   };
   // Where MPI has measured the clock, its messages were the faster ones.
-  for_each("MPI clock", read_clock);
+  if (!is_alone_in_mpi) for_each("MPI clock", read_clock);
   if (clock->points.empty()) for_each("job clock", read_clock);
   std::sort(clock->points.begin(), clock->points.end(),
             [](const ClockPoint& a, const ClockPoint& b) {

@@ -203,6 +203,16 @@ TEST(RankClocksTest, ClocksThatTheCommandMeasuredCountWhereMpiHasNone) {
   EXPECT_EQ(two.TimeOf(2), 1'000);
 }
 
+TEST(RankClocksTest, OfARankAloneInMpiTheCommandKnowsTheNumber) {
+  RankShard alone(0);
+  alone.Clock(1'000, 100, 0);
+  alone.Add("job rank", 40, {{"rank", 2}, {"size", 3}});
+  alone.Add("job clock", 50, {{"mono_ns", 50}, {"offset_ns", 7}});
+  const auto clock = FindRankClock(alone.File().shards);
+  EXPECT_EQ(clock->rank, 2);
+  EXPECT_EQ(clock->points.at(0).offset_ns, 7);
+}
+
 TEST(RankClocksTest, ARankWithoutAClockStaysAndSaysSo) {
   RankShard zero(0);
   zero.Clock(1'000, 100, 0);
@@ -272,8 +282,7 @@ TEST(RankClocksTest, MessagesTellWhateverBecameOfThem) {
   one.Call("MPI_Send", 10'400, 10'405, {{"comm", 0}, {"to", 0}, {"tag", 6}});
   const RankFile files[] = {zero.File(), one.File()};
   AlignRanks(files);
-  // Added is from -10,040 (the third message) to -9,920.
-  EXPECT_EQ(one.TimeOf(1), 10'090 - 9'980);
+  EXPECT_EQ(one.TimeOf(1), 10'090 - 9'980);  // -10,040 to -9,920
 }
 
 TEST(RankClocksTest, RanksThatNeverMetAreTiedByOthersAndByBarriers) {

@@ -84,6 +84,15 @@ constexpr std::string_view kGoScheduler[] = {
 // their clocks (profiler/symbolize/raw_stack_names.cc).
 constexpr std::string_view kOwnCode = "[Kymo] ";
 
+// Most traces have no calls of MPI: then no name is looked at.
+StacksThrough OwnCode(const Trace& trace) {
+  for (const char* const call :
+       {"MPI_Init", "MPI_Init_thread", "MPI_Finalize"}) {
+    if (trace.strings().Find(call)) return StacksThrough(trace, kOwnCode);
+  }
+  return StacksThrough(trace, std::span<const std::string_view>());
+}
+
 // Whether waits of a kind that are outside of all ranges are idle.
 class IdleRule {
  public:
@@ -91,7 +100,7 @@ class IdleRule {
       : trace_(trace),
         has_ranges_(trace.tracks().size(), kUnknown),
         go_(trace, kGoScheduler),
-        own_(trace, kOwnCode) {}
+        own_(OwnCode(trace)) {}
 
   bool IsIdle(const Wait& wait, EventIndex innermost) {
     if (own_.Has(wait.stack)) return true;

@@ -25,11 +25,18 @@ namespace {
 using analysis::Launches;
 using model::Trace;
 
+// Several tables find the same things about ranks again; the commands of jobs
+// find them once.
+template <ValueTable (*kTable)(const analysis::JobOfRanks&)>
+ValueTable OfJob(const Trace& trace) {
+  return kTable(analysis::JobOfRanks(trace));
+}
+
 // Sorted by name; docs/add-an-analysis.md says what else a new row needs.
 constexpr Analysis kAnalyses[] = {
     {"collectives",
      "collective calls of MPI: waiting for the last rank, and transfer",
-     CollectiveTable},
+     OfJob<CollectiveTable>},
     {"critical_path", "what the run waited for in the end, by cause and name",
      [](const Trace& trace) {
        if (HasRankPath(trace)) return RankPathTable(trace);
@@ -84,22 +91,22 @@ constexpr Analysis kAnalyses[] = {
        return FindingsText(trace, {.row_limit = row_limit});
      }},
     {"imbalance", "how unevenly ranks of MPI spend their time, by range",
-     ImbalanceTable},
+     OfJob<ImbalanceTable>},
     {"locks",
      "which locks threads waited for, how long and where, and who "
      "held them",
      LockTable},
     {"messages",
      "messages between ranks of MPI: late senders and late receivers",
-     MessageTable},
+     OfJob<MessageTable>},
     {"mpi_waits",
      "waiting for requests of MPI: until a rank comes, and transfer",
-     MpiWaitTable},
+     OfJob<MpiWaitTable>},
     {"range_waits",
      "time of ranges on a CPU, runnable, and blocked by what they waited for",
      RangeWaitTable},
     {"ranks", "ranks of MPI: computing and communicating, and their clocks",
-     RankTable},
+     OfJob<RankTable>},
     {"threads", "how long threads ran, waited for a CPU and were blocked",
      ThreadTable},
     {"waits", "where threads waited, and what for", WaitTable},

@@ -150,6 +150,24 @@ static void TooLong(int rank) {
   MPI_Recv(values, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* Calls that all ranks of a window or a file make together. */
+static void Shared(const char* path) {
+  int *values, one = 1, i;
+  MPI_Win window;
+  MPI_File file;
+  MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
+                   &values, &window);
+  for (i = 0; i < 4; ++i) MPI_Win_fence(0, window);
+  MPI_Win_free(&window);
+  MPI_File_open(MPI_COMM_WORLD, path,
+                MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE,
+                MPI_INFO_NULL, &file);
+  for (i = 0; i < 3; ++i) {
+    MPI_File_write_at_all(file, 0, &one, 1, MPI_INT, MPI_STATUS_IGNORE);
+  }
+  MPI_File_close(&file);
+}
+
 int main(int argc, char** argv) {
   int rank;
   MPI_Init(&argc, &argv);
@@ -162,6 +180,7 @@ int main(int argc, char** argv) {
   Probed(rank);
   NoMessages();
   TooLong(rank);
+  Shared(argv[1]);
   MPI_Finalize();
   return 0;
 }

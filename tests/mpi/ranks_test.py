@@ -191,7 +191,8 @@ class RanksTest:
 
     def test_seldom_calls_are_right_and_their_messages_matched(self):
         out = self.folder / "calls"
-        self.record(out, program=[self.build("calls_program.c")])
+        self.record(out, program=[self.build("calls_program.c"),
+                                  self.folder / "of-all"])
         rows = self.rows("messages", out / "trace.json")
         self.assertEqual(
             {(row["from"], row["to"], row["partner"]):
@@ -206,6 +207,12 @@ class RanksTest:
             for name in ["MPI_Mprobe", "MPI_Mrecv"]}
         self.assertEqual(numbers["MPI_Mprobe"], [0, 1, 2])
         self.assertEqual(numbers["MPI_Mrecv"], [0, 1, 2])
+        self.assertLessEqual(
+            {("MPI_Win_fence", 4), ("MPI_Win_free", 1), ("MPI_File_open", 1),
+             ("MPI_File_write_at_all", 3), ("MPI_File_close", 1)},
+            {(row["name"], row["operations"])
+             for row in self.rows("collectives", out / "trace.json")
+             if row["ranks"] == RANKS and row["incomplete"] == 0})
 
     def test_fortran_is_recorded(self):
         out = self.folder / "fortran"
@@ -324,6 +331,30 @@ class OpenMpiTest(RanksTest, unittest.TestCase):
         self.assertEqual(calls, {"MPI_Init_thread": 1,
                                  "MPI_Allreduce": steps // 10,
                                  "MPI_Reduce": 1, "MPI_Finalize": 1})
+        self.check_clocks_from_messages(out)
+
+
+    def check_clocks_from_messages(self, out):
+        """Without its clocks, and with one of them wrong by a second."""
+        files = []
+        for rank in range(RANKS):
+            trace = json.loads((out / f"rank-{rank}/trace.json").read_text())
+            events = [event for event in trace["traceEvents"]
+                      if event.get("name") != "MPI clock"]
+            for event in events:
+                if rank == 1 and "ts" in event:
+                    event["ts"] += 1e6
+            files.append(out / f"no-clock-{rank}.json")
+            files[-1].write_text(json.dumps(dict(trace, traceEvents=events)))
+        measured = self.rows("ranks", out / "trace.json")
+        found = self.rows("ranks", *files)
+        for truth, row in zip(measured, found):
+            moved = (row["start_ns"] - found[0]["start_ns"] -
+                     truth["start_ns"] + measured[0]["start_ns"])
+            # Times of 1 ns were rounded.
+            self.assertLessEqual(abs(moved), row["clock_bound_ns"] +
+                                 truth["clock_bound_ns"] + 1_000)
+            self.assertLess(row["clock_bound_ns"], 500_000_000)
 
 
 class MpichTest(RanksTest, unittest.TestCase):
@@ -382,6 +413,16 @@ class PlainRanksTest(unittest.TestCase):
                 self.assertLessEqual(
                     abs(clock["offset_ns"] + rank * 100 * 10**9),
                     clock["bound_ns"])
+
+    def test_if_no_other_rank_comes_there_is_an_answer(self):
+        out = self.folder / "job"
+        said, = self.end(self.start(0, 3, out))
+        self.assertIn("no trace of ranks 1-2", said)
+        self.assertEqual([row["rank"] for row in self.rows(out)], [0])
+        absent, = [row for row in
+                   json.loads((out / "summary.json").read_text())["ledger"]
+                   if row["name"] == "ranks_absent"]
+        self.assertEqual(absent["count"], 2)
 
     def test_a_rank_that_does_not_come_is_named(self):
         out = self.folder / "job"

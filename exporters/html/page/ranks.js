@@ -33,6 +33,8 @@ const TITLES = {
   late_operations: "Last in", late_calls: "In calls", from: "From rank",
   to: "To rank", most_rank: "In rank", least_rank: "In rank",
   excess_ns: "Most - mean", excess_share: "Of most",
+  step_excess_ns: "By step", worst_step_rank: "In rank",
+  worst_step_excess_ns: "There",
 };
 const NAMES = ["rank", "name", "host", "process", "finalized", "partner",
   "from", "to"];

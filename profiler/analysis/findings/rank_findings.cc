@@ -37,10 +37,11 @@ std::string Since(const FindingRun& run, const LateRank& late) {
 
 // Cost: that of matching messages, if the trace has ranks.
 void AddRankFindings(const FindingRun& run, std::vector<Finding>& findings) {
-  const RankCalls calls = FindRankCalls(run.trace);
+  const JobOfRanks job(run.trace);
+  const RankCalls& calls = job.calls;
   const auto ranks = static_cast<int64_t>(calls.ranks.size());
   if (ranks < 2) return;
-  const std::vector<LateRank> late = LateRanks(run.trace, calls);
+  const std::vector<LateRank> late = LateRanks(job);
   if (late.empty()) return;
   DurationNs others_ns = 0;
   for (size_t i = 1; i < late.size(); ++i) others_ns += late[i].waited_ns;

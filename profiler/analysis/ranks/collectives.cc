@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "profiler/analysis/ranks/job_of_ranks.h"
+
 namespace kymo::analysis {
 namespace {
 
@@ -215,10 +217,11 @@ std::vector<CollectiveOperation> FindCollectives(const model::Trace& trace,
   return CollectiveFinder(trace, calls).Run();
 }
 
-std::vector<CollectiveSum> CollectiveSums(const model::Trace& trace,
-                                          const RankCalls& calls) {
+std::vector<CollectiveSum> CollectiveSums(const JobOfRanks& job) {
+  const model::Trace& trace = job.trace;
+  const RankCalls& calls = job.calls;
   std::map<std::pair<int64_t, NameId>, SumAndLate> sums;
-  for (const CollectiveOperation& operation : FindCollectives(trace, calls)) {
+  for (const CollectiveOperation& operation : job.collectives) {
     auto [at, is_new] = sums.try_emplace({operation.comm, operation.name});
     if (is_new) {
       const std::string_view name = trace.Name(operation.name);
@@ -250,8 +253,9 @@ std::vector<CollectiveSum> CollectiveSums(const model::Trace& trace,
   return results;
 }
 
-std::vector<RankSkew> SkewOfRanks(const model::Trace& trace,
-                                  const RankCalls& calls) {
+std::vector<RankSkew> SkewOfRanks(const JobOfRanks& job) {
+  const model::Trace& trace = job.trace;
+  const RankCalls& calls = job.calls;
   std::vector<RankSkew> skews(calls.ranks.size());
   if (skews.empty()) return skews;
   const TimeNs first =
@@ -259,7 +263,7 @@ std::vector<RankSkew> SkewOfRanks(const model::Trace& trace,
   for (size_t i = 0; i < skews.size(); ++i) {
     skews[i].start_ns = calls.ranks[i].start_ns - first;
   }
-  for (const CollectiveOperation& operation : FindCollectives(trace, calls)) {
+  for (const CollectiveOperation& operation : job.collectives) {
     if (operation.comm < 0 || operation.parts.size() < 2) continue;
     const TimeNs begin = trace.start()[operation.parts[operation.first].event];
     for (const CollectivePart& part : operation.parts) {

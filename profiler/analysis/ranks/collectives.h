@@ -1,6 +1,6 @@
 // collectives.h - who waited for whom in collective calls.
 //
-//   for (const CollectiveSum& sum : CollectiveSums(trace, calls)) ...
+//   for (const CollectiveSum& sum : CollectiveSums(job)) ...
 //
 // The nth collective call of one communicator is the same operation in each of
 // its ranks. No rank can complete it before the last one has entered: until
@@ -30,6 +30,8 @@
 #include "profiler/analysis/ranks/mpi_calls.h"
 
 namespace kymo::analysis {
+
+struct JobOfRanks;  // job_of_ranks.h
 
 // The call of one rank.
 struct CollectivePart {
@@ -84,8 +86,7 @@ struct CollectiveSum {
 };
 
 // By waiting time, largest first.
-std::vector<CollectiveSum> CollectiveSums(const model::Trace& trace,
-                                          const RankCalls& calls);
+std::vector<CollectiveSum> CollectiveSums(const JobOfRanks& job);
 
 // How much later than the first one a rank came.
 struct RankSkew {
@@ -99,8 +100,7 @@ struct RankSkew {
 };
 
 // In the order of RankCalls::ranks.
-std::vector<RankSkew> SkewOfRanks(const model::Trace& trace,
-                                  const RankCalls& calls);
+std::vector<RankSkew> SkewOfRanks(const JobOfRanks& job);
 
 }  // namespace kymo::analysis
 

@@ -246,7 +246,7 @@ class Finder {
   void FindCalls() {
     std::map<int64_t, size_t> index;
     for (size_t i = 0; i < found_.ranks.size(); ++i) {
-      index[found_.ranks[i].pid] = i;
+      if (found_.ranks[i].is_mpi) index[found_.ranks[i].pid] = i;
     }
     FoundMessages found;
     std::vector<std::pair<size_t, FoundMessages::key_type>> taken;

@@ -4,10 +4,6 @@
 #include <limits>
 #include <map>
 
-#include "profiler/analysis/ranks/collectives.h"
-#include "profiler/analysis/ranks/messages.h"
-#include "profiler/analysis/ranks/request_waits.h"
-
 namespace kymo::analysis {
 namespace {
 
@@ -25,8 +21,9 @@ struct LateEvent {
 // The last thing that each call waited for.
 class CallWaits {
  public:
-  CallWaits(const model::Trace& trace, const RankCalls& calls) : trace_(trace) {
-    for (const CollectiveOperation& operation : FindCollectives(trace, calls)) {
+  explicit CallWaits(const JobOfRanks& job) : trace_(job.trace) {
+    const model::Trace& trace = job.trace;
+    for (const CollectiveOperation& operation : job.collectives) {
       if (operation.on_device) continue;
       for (const CollectivePart& part : operation.parts) {
         const CollectivePart& late = operation.parts[part.awaits];
@@ -35,13 +32,12 @@ class CallWaits {
         Add(part.event, part.waiting_ns, late.event, late.rank);
       }
     }
-    for (const Message& message : MatchMessages(trace, calls).messages) {
+    for (const Message& message : job.messages.messages) {
       Add(message.awaited_in, message.late_sender_ns, message.send,
           message.from);
       Add(message.send, message.late_receiver_ns, message.receive, message.to);
     }
-    const RequestWaits requests(trace, calls);
-    for (const auto& of_rank : requests.by_rank()) {
+    for (const auto& of_rank : job.waits.by_rank()) {
       for (const RequestWait& wait : of_rank) {
         Add(wait.event, wait.waiting_ns, wait.late_event, wait.late_rank);
       }
@@ -68,8 +64,10 @@ class CallWaits {
 
 class PathWalker {
  public:
-  PathWalker(const model::Trace& trace, const RankCalls& calls)
-      : trace_(trace), calls_(calls), waits_(trace, calls) {
+  explicit PathWalker(const JobOfRanks& job)
+      : trace_(job.trace), calls_(job.calls), waits_(job) {
+    const model::Trace& trace = job.trace;
+    const RankCalls& calls = job.calls;
     std::map<int64_t, size_t> rank_of;
     for (size_t i = 0; i < calls.ranks.size(); ++i) {
       rank_of[calls.ranks[i].pid] = i;
@@ -212,9 +210,8 @@ bool HasRankPath(const RankCalls& calls) {
   return std::ranges::count_if(calls.ranks, &Rank::is_mpi) > 1;
 }
 
-std::vector<RankStep> FindRankPath(const model::Trace& trace,
-                                   const RankCalls& calls) {
-  return PathWalker(trace, calls).Run();
+std::vector<RankStep> FindRankPath(const JobOfRanks& job) {
+  return PathWalker(job).Run();
 }
 
 }  // namespace kymo::analysis

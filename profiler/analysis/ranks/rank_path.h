@@ -1,8 +1,8 @@
 // rank_path.h - which rank held up the end of a job, and with what.
 //
-//   const RankCalls calls = FindRankCalls(trace);
-//   if (HasRankPath(calls)) {
-//     for (const RankStep& step : FindRankPath(trace, calls)) Print(step);
+//   const JobOfRanks job(trace);
+//   if (HasRankPath(job.calls)) {
+//     for (const RankStep& step : FindRankPath(job)) Print(step);
 //   }
 //
 // The path is that of wakes (profiler/analysis/wake_path.h), with ranks in
@@ -33,7 +33,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "profiler/analysis/ranks/mpi_calls.h"
+#include "profiler/analysis/ranks/job_of_ranks.h"
 
 namespace kymo::analysis {
 
@@ -52,9 +52,8 @@ struct RankStep {
 bool HasRankPath(const RankCalls& calls);
 
 // In the order of time. Steps of no time are left out. REQUIRES:
-// HasRankPath(calls), and that the calls are those of the trace.
-std::vector<RankStep> FindRankPath(const model::Trace& trace,
-                                   const RankCalls& calls);
+// HasRankPath(job.calls).
+std::vector<RankStep> FindRankPath(const JobOfRanks& job);
 
 }  // namespace kymo::analysis
 

@@ -20,7 +20,7 @@ std::vector<std::string> PathOf(const model::Trace& trace) {
   EXPECT_TRUE(HasRankPath(calls));
   std::vector<std::string> texts;
   TimeNs last = 0;
-  for (const RankStep& step : FindRankPath(trace, calls)) {
+  for (const RankStep& step : FindRankPath(JobOfRanks(trace))) {
     EXPECT_TRUE(last == 0 || step.start_ns == last) << "a gap";
     last = step.end_ns;
     const std::string name(

@@ -8,10 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "profiler/analysis/ranks/collectives.h"
-#include "profiler/analysis/ranks/messages.h"
-#include "profiler/analysis/ranks/request_waits.h"
-
 namespace kymo::analysis {
 namespace {
 
@@ -85,14 +81,15 @@ class WaitsInTime {
 
 }  // namespace
 
-std::vector<WaitSum> WaitSums(const Trace& trace, const RankCalls& calls) {
+std::vector<WaitSum> WaitSums(const JobOfRanks& job) {
+  const Trace& trace = job.trace;
+  const RankCalls& calls = job.calls;
   struct Sum {
     WaitSum result;
     LateTimes late;
   };
   std::map<std::string_view, Sum> by_name;
-  const RequestWaits waits(trace, calls);
-  for (const auto& of_rank : waits.by_rank()) {
+  for (const auto& of_rank : job.waits.by_rank()) {
     for (const RequestWait& wait : of_rank) {
       Sum& sum = by_name[trace.Name(trace.name()[wait.event])];
       ++sum.result.calls;
@@ -123,7 +120,9 @@ std::vector<WaitSum> WaitSums(const Trace& trace, const RankCalls& calls) {
   return results;
 }
 
-std::vector<LateRank> LateRanks(const Trace& trace, const RankCalls& calls) {
+std::vector<LateRank> LateRanks(const JobOfRanks& job) {
+  const Trace& trace = job.trace;
+  const RankCalls& calls = job.calls;
   std::map<size_t, std::map<std::string_view, DurationNs>> waited;
   std::map<size_t, WaitsInTime> in_time;
   const auto add = [&](size_t rank, EventIndex call, DurationNs time) {
@@ -136,17 +135,16 @@ std::vector<LateRank> LateRanks(const Trace& trace, const RankCalls& calls) {
     in_time.try_emplace(rank, calls)
         .first->second.Add(trace.start()[call], time);
   };
-  for (const CollectiveOperation& operation : FindCollectives(trace, calls)) {
+  for (const CollectiveOperation& operation : job.collectives) {
     for (const CollectivePart& part : operation.parts) {
       add(operation.parts[part.awaits].rank, part.event, part.waiting_ns);
     }
   }
-  for (const Message& message : MatchMessages(trace, calls).messages) {
+  for (const Message& message : job.messages.messages) {
     add(message.from, message.awaited_in, message.late_sender_ns);
     add(message.to, message.send, message.late_receiver_ns);
   }
-  const RequestWaits waits(trace, calls);
-  for (const auto& of_rank : waits.by_rank()) {
+  for (const auto& of_rank : job.waits.by_rank()) {
     for (const RequestWait& wait : of_rank) {
       add(wait.late_rank, wait.event, wait.waiting_ns);
     }

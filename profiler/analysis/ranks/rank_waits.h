@@ -1,8 +1,8 @@
 // rank_waits.h - who waited for which rank: in MPI_Wait and its like, and in
 // all calls of MPI together.
 //
-//   for (const WaitSum& sum : WaitSums(trace, calls)) ...
-//   for (const LateRank& late : LateRanks(trace, calls)) ...
+//   for (const WaitSum& sum : WaitSums(job)) ...
+//   for (const LateRank& late : LateRanks(job)) ...
 //
 // A call that waits for requests (MPI_Wait, MPI_Waitall and the others) is over
 // when the last of their messages is. A receiver waits for the sender until
@@ -16,8 +16,8 @@
 //
 // A rank is late since some time if, with the time cut in two there, others
 // waited for it at least four times as much afterwards as before (for a part of
-// the time), in five waits or more. Of all such cuts, the one counts that explains
-// most of how the waiting changed (least squares of two means).
+// the time), in five waits or more. Of all such cuts, the one counts that
+// explains most of how the waiting changed (least squares of two means).
 //
 // Clocks must be aligned (importers/load does so). A wait can be wrong by the
 // bounds of the two ranks' clocks.
@@ -31,7 +31,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/ranks/mpi_calls.h"
+#include "profiler/analysis/ranks/job_of_ranks.h"
 
 namespace kymo::analysis {
 
@@ -51,8 +51,7 @@ struct WaitSum {
 };
 
 // By waiting time, largest first.
-std::vector<WaitSum> WaitSums(const model::Trace& trace,
-                              const RankCalls& calls);
+std::vector<WaitSum> WaitSums(const JobOfRanks& job);
 
 // How long the other ranks waited for this one: in collective calls, in
 // blocking messages and for requests.
@@ -66,8 +65,7 @@ struct LateRank {
 };
 
 // By time, largest first; without those that nobody waited for.
-std::vector<LateRank> LateRanks(const model::Trace& trace,
-                                const RankCalls& calls);
+std::vector<LateRank> LateRanks(const JobOfRanks& job);
 
 }  // namespace kymo::analysis
 

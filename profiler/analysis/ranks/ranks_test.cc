@@ -28,7 +28,7 @@ TEST(RanksTest, ATraceWithoutRanksHasNoCalls) {
   const RankCalls calls = FindRankCalls(trace);
   EXPECT_THAT(calls.ranks, IsEmpty());
   EXPECT_THAT(calls.calls, IsEmpty());
-  EXPECT_THAT(CollectiveSums(trace, calls), IsEmpty());
+  EXPECT_THAT(CollectiveSums(JobOfRanks(trace)), IsEmpty());
 }
 
 TEST(RanksTest, RanksHaveTheirTimesAndClocks) {
@@ -139,7 +139,7 @@ TEST(RanksTest, ACollectiveWaitsForTheLastRankThatEnters) {
     job.Call("MPI_Allreduce", 300, 310, {{"comm", 0}});
   }
   const model::Trace trace = job.Build();
-  const auto sums = CollectiveSums(trace, FindRankCalls(trace));
+  const auto sums = CollectiveSums(JobOfRanks(trace));
   ASSERT_THAT(sums, SizeIs(1));
   EXPECT_EQ(sums[0].operations, 2);
   EXPECT_EQ(sums[0].incomplete, 0);
@@ -160,7 +160,7 @@ TEST(RanksTest, ACollectiveThatARankNeverCalledIsIncomplete) {
   job.AddRank(1, 2);
   job.Call("MPI_Barrier", 100, 110, {{"comm", 5}});
   const model::Trace trace = job.Build();
-  const auto sums = CollectiveSums(trace, FindRankCalls(trace));
+  const auto sums = CollectiveSums(JobOfRanks(trace));
   ASSERT_THAT(sums, SizeIs(1));
   EXPECT_EQ(sums[0].operations, 2);
   EXPECT_EQ(sums[0].incomplete, 1);
@@ -176,7 +176,7 @@ DurationNs WaitingOf(const std::string& name, int64_t root, size_t for_rank) {
     job.Call(name, begins[rank], 200, {{"comm", 0}, {"root", root}});
   }
   const model::Trace trace = job.Build();
-  const auto sums = CollectiveSums(trace, FindRankCalls(trace));
+  const auto sums = CollectiveSums(JobOfRanks(trace));
   EXPECT_THAT(sums, SizeIs(1));
   EXPECT_EQ(sums[0].waiting_ns, sums[0].waited_for_ns[for_rank]);
   return sums[0].waiting_ns;
@@ -200,7 +200,7 @@ TEST(RanksTest, ACallThatGoesOnDoesNotWait) {
   job.AddRank(1, 2);
   job.Call("MPI_Scan", 500, 510, {{"comm", 0}});
   const model::Trace trace = job.Build();
-  const auto sums = CollectiveSums(trace, FindRankCalls(trace));
+  const auto sums = CollectiveSums(JobOfRanks(trace));
   ASSERT_THAT(sums, SizeIs(1));
   EXPECT_EQ(sums[0].waiting_ns, 10);
   EXPECT_EQ(sums[0].skew_ns, 400);
@@ -217,7 +217,7 @@ TEST(RanksTest, ACommunicatorOfAGroupIsNoOperationOfAll) {
   job.Call("MPI_Barrier", 190, 200, {{"comm", 0}});
   job.Call("MPI_Allreduce", 300, 310, {{"comm", 0}});
   const model::Trace trace = job.Build();
-  const auto sums = CollectiveSums(trace, FindRankCalls(trace));
+  const auto sums = CollectiveSums(JobOfRanks(trace));
   ASSERT_THAT(sums, SizeIs(2));
   EXPECT_EQ(sums[0].name, "MPI_Barrier");
   EXPECT_EQ(sums[0].waiting_ns, 90);
@@ -239,12 +239,12 @@ TEST(RanksTest, WhoCompletesACollectiveCallWaitsForTheLastRank) {
   }
   const model::Trace trace = job.Build(2'000);
   const RankCalls calls = FindRankCalls(trace);
-  const auto waits = WaitSums(trace, calls);
+  const auto waits = WaitSums(JobOfRanks(trace));
   ASSERT_THAT(waits, SizeIs(1));
   EXPECT_EQ(waits[0].calls, 4);
   EXPECT_EQ(waits[0].waiting_ns, 2 * 290);
   EXPECT_EQ(waits[0].late_rank, 1);
-  const auto sums = CollectiveSums(trace, calls);
+  const auto sums = CollectiveSums(JobOfRanks(trace));
   ASSERT_THAT(sums, SizeIs(1));
   EXPECT_EQ(sums[0].operations, 2);
   EXPECT_EQ(sums[0].waiting_ns, 0);
@@ -261,7 +261,7 @@ TEST(RanksTest, RanksComeLaterThanTheFirst) {
   }
   const model::Trace trace = job.Build();
   const RankCalls calls = FindRankCalls(trace);
-  const auto skews = SkewOfRanks(trace, calls);
+  const auto skews = SkewOfRanks(JobOfRanks(trace));
   ASSERT_THAT(skews, SizeIs(3));
   EXPECT_EQ(skews[0].start_ns, 0);
   EXPECT_EQ(skews[2].start_ns, 60);
@@ -272,14 +272,14 @@ TEST(RanksTest, RanksComeLaterThanTheFirst) {
   // The time is that from the end of MPI_Init to MPI_Finalize.
   EXPECT_EQ(TimesOfRanks(trace, calls)[0].wall_ns, 500);
   // Others waited in MPI_Init, too, but not because of what a rank did.
-  const auto sums = CollectiveSums(trace, calls);
+  const auto sums = CollectiveSums(JobOfRanks(trace));
   ASSERT_THAT(sums, SizeIs(3));
   EXPECT_EQ(sums[0].name, "MPI_Finalize");
   EXPECT_EQ(sums[0].comm, -1);
   EXPECT_EQ(sums[0].waiting_ns, 200);
   EXPECT_EQ(sums[1].name, "MPI_Init");
   EXPECT_EQ(sums[1].waiting_ns, 60 + 30);
-  const auto late = LateRanks(trace, calls);
+  const auto late = LateRanks(JobOfRanks(trace));
   EXPECT_EQ(late[0].rank, 1u);
   EXPECT_EQ(late[0].waited_ns, 200 + 0);
   EXPECT_EQ(late[0].call, "MPI_Finalize");
@@ -302,7 +302,7 @@ TEST(RanksTest, KernelsOfNcclAreCollectiveCalls) {
   job.Kernel(reduce, 700, 710, {{"Process Group ID", 3}, {"Seq", 12}});
   const model::Trace trace = job.Build();
   const RankCalls calls = FindRankCalls(trace);
-  const auto sums = CollectiveSums(trace, calls);
+  const auto sums = CollectiveSums(JobOfRanks(trace));
   ASSERT_THAT(sums, SizeIs(1));
   EXPECT_EQ(sums[0].name, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
   EXPECT_EQ(sums[0].operations, 3);
@@ -310,11 +310,11 @@ TEST(RanksTest, KernelsOfNcclAreCollectiveCalls) {
   EXPECT_EQ(sums[0].total_ns, 410 + 120);
   EXPECT_EQ(sums[0].waiting_ns, 300);
   EXPECT_EQ(sums[0].late_rank, 1);
-  const auto late = LateRanks(trace, calls);
+  const auto late = LateRanks(JobOfRanks(trace));
   ASSERT_THAT(late, SizeIs(1));
   EXPECT_EQ(late[0].rank, 1u);
   EXPECT_EQ(TimesOfRanks(trace, calls)[0].collective_ns, 410);
-  EXPECT_EQ(SkewOfRanks(trace, calls)[1].most_ns, 300);
+  EXPECT_EQ(SkewOfRanks(JobOfRanks(trace))[1].most_ns, 300);
 }
 
 // Earlier versions of PyTorch say nothing of a kernel of NCCL.
@@ -340,7 +340,7 @@ TEST(RanksTest, KernelsWithoutNumbersAreCounted) {
     job.Kernel(exchange, rank == 0 ? 800 : 750, rank == 0 ? 900 : 790);
   }
   const model::Trace trace = job.Build();
-  const auto sums = CollectiveSums(trace, FindRankCalls(trace));
+  const auto sums = CollectiveSums(JobOfRanks(trace));
   ASSERT_THAT(sums, SizeIs(1));
   EXPECT_EQ(sums[0].operations, 2);
   EXPECT_EQ(sums[0].waiting_ns, 40 + 30);
@@ -363,7 +363,7 @@ TEST(RanksTest, AReceiverWaitsInTheProbeBeforeTheReceive) {
   ASSERT_THAT(matched.messages, SizeIs(2));
   EXPECT_EQ(matched.messages[0].late_sender_ns, 200);
   EXPECT_EQ(matched.messages[1].late_sender_ns, 50);
-  const auto late = LateRanks(trace, calls);
+  const auto late = LateRanks(JobOfRanks(trace));
   ASSERT_THAT(late, SizeIs(1));
   EXPECT_EQ(late[0].rank, 0u);
   EXPECT_EQ(late[0].waited_ns, 250);
@@ -442,7 +442,7 @@ TEST(RanksTest, ALateRankIsLateSinceSomeTime) {
       }
     }
     const model::Trace trace = job.Build(2'100);
-    const auto late = LateRanks(trace, FindRankCalls(trace));
+    const auto late = LateRanks(JobOfRanks(trace));
     ASSERT_THAT(late, SizeIs(1));
     EXPECT_EQ(late[0].rank, 1u);
     if (first_late == 0) {
@@ -591,7 +591,7 @@ TEST(RanksTest, AWaitForRequestsIsForTheLatestRankAndThenTransfer) {
            {{"comm", 0}, {"to", 1}, {"tag", 4}, {"bytes", 8}});
   const model::Trace trace = job.Build();
   const RankCalls calls = FindRankCalls(trace);
-  const auto sums = WaitSums(trace, calls);
+  const auto sums = WaitSums(JobOfRanks(trace));
   ASSERT_THAT(sums, SizeIs(2));
   EXPECT_EQ(sums[0].name, "MPI_Waitall");
   EXPECT_EQ(sums[0].calls, 1);
@@ -608,7 +608,7 @@ TEST(RanksTest, AWaitForRequestsIsForTheLatestRankAndThenTransfer) {
   EXPECT_EQ(sums[1].messages, 1);
   EXPECT_EQ(sums[1].waiting_ns, 0);
   EXPECT_EQ(sums[1].late_rank, -1);
-  const auto late = LateRanks(trace, calls);
+  const auto late = LateRanks(JobOfRanks(trace));
   ASSERT_THAT(late, SizeIs(1));
   EXPECT_EQ(late[0].rank, 0u);
   EXPECT_EQ(late[0].waited_ns, 470);
@@ -631,7 +631,7 @@ TEST(RanksTest, ASenderWaitsForALateReceiverUnlessItIsThroughBefore) {
   job.Call("MPI_Recv", 1'500, 1'600,
            {{"comm", 0}, {"from", 0}, {"tag", 3}, {"bytes", 8}});
   const model::Trace trace = job.Build(2'000);
-  const auto sums = WaitSums(trace, FindRankCalls(trace));
+  const auto sums = WaitSums(JobOfRanks(trace));
   ASSERT_THAT(sums, SizeIs(1));
   EXPECT_EQ(sums[0].calls, 2);
   EXPECT_EQ(sums[0].waiting_ns, 190);
@@ -657,7 +657,7 @@ TEST(RanksTest, EachThreadWaitsForItsOwnRequests) {
   }
   const model::Trace trace = job.Build();
   const RankCalls calls = FindRankCalls(trace);
-  const auto sums = WaitSums(trace, calls);
+  const auto sums = WaitSums(JobOfRanks(trace));
   ASSERT_THAT(sums, SizeIs(1));
   EXPECT_EQ(sums[0].messages, 2);
   EXPECT_EQ(sums[0].waiting_ns, 690 + 180);
@@ -677,7 +677,7 @@ TEST(RanksTest, ASendThatIsOverWaitedForNobody) {
   const auto matched = MatchMessages(trace, calls);
   ASSERT_THAT(matched.messages, SizeIs(1));
   EXPECT_EQ(matched.messages[0].late_receiver_ns, 0);
-  EXPECT_THAT(LateRanks(trace, calls), IsEmpty());
+  EXPECT_THAT(LateRanks(JobOfRanks(trace)), IsEmpty());
 }
 
 // It was complete long before its sender came to MPI_Wait.
@@ -694,7 +694,7 @@ TEST(RanksTest, ASmallMessageWaitsOnlyForTheBeginOfItsSend) {
            model::kEventAsync);
   job.Call("MPI_Waitall", 110, 170);
   const model::Trace trace = job.Build();
-  const auto sums = WaitSums(trace, FindRankCalls(trace));
+  const auto sums = WaitSums(JobOfRanks(trace));
   ASSERT_THAT(sums, SizeIs(2));
   EXPECT_EQ(sums[0].name, "MPI_Waitall");
   EXPECT_EQ(sums[0].waiting_ns, 40);
@@ -715,7 +715,7 @@ TEST(RanksTest, LateRanksAreThoseOfAllCalls) {
            {{"comm", 0}, {"to", 0}, {"tag", 3}, {"bytes", 8}});
   job.Call("MPI_Barrier", 700, 800, {{"comm", 0}});
   const model::Trace trace = job.Build();
-  const auto late = LateRanks(trace, FindRankCalls(trace));
+  const auto late = LateRanks(JobOfRanks(trace));
   ASSERT_THAT(late, SizeIs(2));
   EXPECT_EQ(late[0].rank, 1u);
   EXPECT_EQ(late[0].waited_ns, 290 + 50);

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "profiler/analysis/ranks/collectives.h"
-#include "profiler/analysis/ranks/messages.h"
-
 namespace kymo::analysis {
 
 namespace {
@@ -13,7 +10,9 @@ constexpr size_t kMostThreads = 64;  // that wait at a time
 
 }  // namespace
 
-RequestWaits::RequestWaits(const model::Trace& trace, const RankCalls& calls)
+RequestWaits::RequestWaits(const model::Trace& trace, const RankCalls& calls,
+                           const std::vector<CollectiveOperation>& collectives,
+                           const MatchedMessages& messages)
     : trace_(trace), by_rank_(calls.ranks.size()) {
   for (const MpiCall& call : calls.calls) {
     if (call.kind != MpiKind::kWait || call.is_request) continue;
@@ -24,13 +23,13 @@ RequestWaits::RequestWaits(const model::Trace& trace, const RankCalls& calls)
       return trace_.start()[wait.event];
     });
   }
-  for (const Message& message : MatchMessages(trace, calls).messages) {
+  for (const Message& message : messages.messages) {
     const End receive = {message.receive, message.to};
     const End send = {message.send, message.from};
     CompleteMessage(receive, send, true);
     CompleteMessage(send, receive, false);
   }
-  for (const CollectiveOperation& operation : FindCollectives(trace, calls)) {
+  for (const CollectiveOperation& operation : collectives) {
     if (!operation.only_begins) continue;
     for (const CollectivePart& part : operation.parts) {
       const CollectivePart& late = operation.parts[part.awaits];

@@ -1,6 +1,6 @@
 // request_waits.h - which rank a call waited for that completes requests.
 //
-//   const RequestWaits waits(trace, calls);
+//   const RequestWaits waits(trace, calls, collectives, messages);
 //   for (const auto& of_rank : waits.by_rank()) {
 //     for (const RequestWait& wait : of_rank) Print(wait.waiting_ns);
 //   }
@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "profiler/analysis/ranks/collectives.h"
+#include "profiler/analysis/ranks/messages.h"
 #include "profiler/analysis/ranks/mpi_calls.h"
 
 namespace kymo::analysis {
@@ -31,7 +33,9 @@ struct RequestWait {
 
 class RequestWaits {
  public:
-  RequestWaits(const model::Trace& trace, const RankCalls& calls);
+  RequestWaits(const model::Trace& trace, const RankCalls& calls,
+               const std::vector<CollectiveOperation>& collectives,
+               const MatchedMessages& messages);
 
   // For each of RankCalls::ranks, by begin.
   const std::vector<std::vector<RequestWait>>& by_rank() const {

@@ -16,9 +16,10 @@ namespace {
 using analysis::RankStep;
 
 struct NamedRankPath {
-  explicit NamedRankPath(const model::Trace& trace)
-      : calls(analysis::FindRankCalls(trace)), parts(trace) {
-    for (const RankStep& step : analysis::FindRankPath(trace, calls)) {
+  explicit NamedRankPath(const model::Trace& trace) : parts(trace) {
+    const analysis::JobOfRanks job(trace);
+    calls = job.calls;
+    for (const RankStep& step : analysis::FindRankPath(job)) {
       if (step.call == model::kNoEvent) {
         parts.AddRunning(step.track, step.start_ns, step.end_ns, "computing");
       } else {

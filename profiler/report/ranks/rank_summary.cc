@@ -44,13 +44,14 @@ void WriteTable(std::string_view key, const ValueTable& table,
 }  // namespace
 
 void WriteRankTables(const model::Trace& trace, json::JsonWriter& json) {
-  const ValueTable ranks = RankTable(trace);
+  const analysis::JobOfRanks job(trace);
+  const ValueTable ranks = RankTable(job);
   if (ranks.rows.empty()) return;
   WriteTable("ranks", ranks, json);
-  WriteTable("collectives", CollectiveTable(trace), json);
-  WriteTable("mpi_waits", MpiWaitTable(trace), json);
-  WriteTable("messages", MessageTable(trace), json);
-  WriteTable("imbalance", ImbalanceTable(trace), json);
+  WriteTable("collectives", CollectiveTable(job), json);
+  WriteTable("mpi_waits", MpiWaitTable(job), json);
+  WriteTable("messages", MessageTable(job), json);
+  WriteTable("imbalance", ImbalanceTable(job), json);
 }
 
 }  // namespace kymo::report

@@ -22,18 +22,21 @@ Value ShareOf(DurationNs part, DurationNs whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
+// Since when a rank is late is said if others waited for it for a twentieth of
+// their time: two runs of one program differ by as much.
+constexpr int64_t kMattersPart = 20;
+
 // Of a rank or a communicator; below 0 it is none.
 Value NumberOrNone(int64_t number) {
   return number >= 0 ? Value(number) : Value();
 }
 
 // Each rank's part of the critical path. Empty: the trace has none.
-std::vector<Value> SharesOfPath(const model::Trace& trace,
-                                const analysis::RankCalls& calls) {
-  if (!analysis::HasRankPath(calls)) return {};
-  std::vector<DurationNs> times(calls.ranks.size());
+std::vector<Value> SharesOfPath(const analysis::JobOfRanks& job) {
+  if (!analysis::HasRankPath(job.calls)) return {};
+  std::vector<DurationNs> times(job.calls.ranks.size());
   DurationNs path = 0;
-  for (const analysis::RankStep& step : analysis::FindRankPath(trace, calls)) {
+  for (const analysis::RankStep& step : analysis::FindRankPath(job)) {
     times[step.rank] += step.duration_ns();
     path += step.duration_ns();
   }
@@ -44,7 +47,7 @@ std::vector<Value> SharesOfPath(const model::Trace& trace,
 
 }  // namespace
 
-ValueTable RankTable(const model::Trace& trace) {
+ValueTable RankTable(const analysis::JobOfRanks& job) {
   ValueTable table{
       .columns = {{"rank", "Rank", Unit::kCount},
                   {"host", "Host", Unit::kText},
@@ -64,19 +67,21 @@ ValueTable RankTable(const model::Trace& trace) {
                   {"clock_bound_ns", "Clock +-", Unit::kNs},
                   {"finalized", "Finalized", Unit::kText}},
       .rows = {}};
-  const analysis::RankCalls calls = analysis::FindRankCalls(trace);
-  const std::vector<analysis::RankSkew> skews =
-      analysis::SkewOfRanks(trace, calls);
-  const std::vector<Value> path_shares = SharesOfPath(trace, calls);
+  const analysis::RankCalls& calls = job.calls;
+  const std::vector<analysis::RankSkew> skews = analysis::SkewOfRanks(job);
+  const std::vector<Value> path_shares = SharesOfPath(job);
   std::vector<Value> waited_for(calls.ranks.size(), Value(int64_t{0}));
   std::vector<Value> late_since(calls.ranks.size());
-  for (const analysis::LateRank& late : analysis::LateRanks(trace, calls)) {
+  const std::vector<analysis::RankTimes> all_times =
+      analysis::TimesOfRanks(job.trace, calls);
+  DurationNs all_ns = 0;
+  for (const analysis::RankTimes& times : all_times) all_ns += times.wall_ns;
+  for (const analysis::LateRank& late : analysis::LateRanks(job)) {
     waited_for[late.rank] = late.waited_ns;
-    if (late.since_ns)
-      late_since[late.rank] = *late.since_ns - trace.start_ns();
+    if (late.since_ns && late.waited_ns >= all_ns / kMattersPart)
+      late_since[late.rank] = *late.since_ns - job.trace.start_ns();
   }
-  for (const analysis::RankTimes& times :
-       analysis::TimesOfRanks(trace, calls)) {
+  for (const analysis::RankTimes& times : all_times) {
     const analysis::Rank& rank = calls.ranks[times.rank];
     const analysis::RankSkew& skew = skews[times.rank];
     Value bound;
@@ -111,7 +116,7 @@ ValueTable RankTable(const model::Trace& trace) {
   return table;
 }
 
-ValueTable ImbalanceTable(const model::Trace& trace) {
+ValueTable ImbalanceTable(const analysis::JobOfRanks& job) {
   ValueTable table{.columns = {{"name", "Name", Unit::kText},
                                {"ranks", "Ranks", Unit::kCount},
                                {"mean_ns", "Mean", Unit::kNs},
@@ -128,7 +133,7 @@ ValueTable ImbalanceTable(const model::Trace& trace) {
                                {"worst_step_excess_ns", "There", Unit::kNs}},
                    .rows = {}};
   for (const analysis::Imbalance& row :
-       analysis::ImbalanceByName(trace, analysis::FindRankCalls(trace))) {
+       analysis::ImbalanceByName(job.trace, job.calls)) {
     table.rows.push_back({row.name, row.ranks, row.mean_ns, row.most_ns,
                           row.most_rank, row.least_ns, row.least_rank,
                           row.excess_ns(),
@@ -148,7 +153,7 @@ ValueTable ImbalanceTable(const model::Trace& trace) {
   return table;
 }
 
-ValueTable CollectiveTable(const model::Trace& trace) {
+ValueTable CollectiveTable(const analysis::JobOfRanks& job) {
   ValueTable table{.columns = {{"name", "Name", Unit::kText},
                                {"comm", "Communicator", Unit::kCount},
                                {"ranks", "Ranks", Unit::kCount},
@@ -164,8 +169,7 @@ ValueTable CollectiveTable(const model::Trace& trace) {
                                {"mean_skew_ns", "Mean skew", Unit::kNs},
                                {"most_skew_ns", "Most skew", Unit::kNs}},
                    .rows = {}};
-  for (const analysis::CollectiveSum& sum :
-       analysis::CollectiveSums(trace, analysis::FindRankCalls(trace))) {
+  for (const analysis::CollectiveSum& sum : analysis::CollectiveSums(job)) {
     table.rows.push_back({sum.name, NumberOrNone(sum.comm), sum.ranks,
                           sum.operations, sum.incomplete, sum.total_ns,
                           sum.waiting_ns, ShareOf(sum.waiting_ns, sum.total_ns),
@@ -176,7 +180,7 @@ ValueTable CollectiveTable(const model::Trace& trace) {
   return table;
 }
 
-ValueTable MpiWaitTable(const model::Trace& trace) {
+ValueTable MpiWaitTable(const analysis::JobOfRanks& job) {
   ValueTable table{.columns = {{"name", "Name", Unit::kText},
                                {"calls", "# of Calls", Unit::kCount},
                                {"messages", "Messages", Unit::kCount},
@@ -188,8 +192,7 @@ ValueTable MpiWaitTable(const model::Trace& trace) {
                                {"late_ns", "Waited for it", Unit::kNs},
                                {"late_calls", "In calls", Unit::kCount}},
                    .rows = {}};
-  for (const analysis::WaitSum& sum :
-       analysis::WaitSums(trace, analysis::FindRankCalls(trace))) {
+  for (const analysis::WaitSum& sum : analysis::WaitSums(job)) {
     table.rows.push_back({sum.name, sum.calls, sum.messages, sum.total_ns,
                           sum.waiting_ns, ShareOf(sum.waiting_ns, sum.total_ns),
                           sum.transfer_ns(), NumberOrNone(sum.late_rank),
@@ -236,7 +239,7 @@ ValueTable JobTable(const analysis::RankSums& sums) {
   return table;
 }
 
-ValueTable MessageTable(const model::Trace& trace) {
+ValueTable MessageTable(const analysis::JobOfRanks& job) {
   ValueTable table{.columns = {{"from", "From rank", Unit::kCount},
                                {"to", "To rank", Unit::kCount},
                                {"messages", "Messages", Unit::kCount},
@@ -245,7 +248,7 @@ ValueTable MessageTable(const model::Trace& trace) {
                                {"late_receiver_ns", "Late receiver", Unit::kNs},
                                {"partner", "Partner", Unit::kText}},
                    .rows = {}};
-  const analysis::RankCalls calls = analysis::FindRankCalls(trace);
+  const analysis::RankCalls& calls = job.calls;
   struct Sum {
     int64_t messages = 0;
     int64_t bytes = 0;
@@ -253,8 +256,7 @@ ValueTable MessageTable(const model::Trace& trace) {
     DurationNs late_receiver_ns = 0;
   };
   std::map<std::pair<size_t, size_t>, Sum> pairs;
-  const analysis::MatchedMessages matched =
-      analysis::MatchMessages(trace, calls);
+  const analysis::MatchedMessages& matched = job.messages;
   for (const analysis::Message& message : matched.messages) {
     Sum& sum = pairs[{message.from, message.to}];
     ++sum.messages;

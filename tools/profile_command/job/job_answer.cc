@@ -23,7 +23,6 @@
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace.h"
 #include "profiler/report/ranks/job_averages.h"
-#include "profiler/report/ranks/rank_tables.h"
 #include "profiler/report/value_table.h"
 #include "profiler/text/json_writer.h"
 #include "tools/command_line/run_folder.h"
@@ -290,7 +289,7 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
         " ranks: the launcher has not connected them (srun has --mpi=pmix or "
         "--mpi=pmi2 for that), so there are no messages between ranks"));
   } else if (job.rank().is_mpi &&
-             report::RankTable(loaded.trace).rows.empty()) {
+             analysis::FindRankCalls(loaded.trace).ranks.empty()) {
     Say("no rank called MPI_Init in a way that Kymo sees, so there are no "
         "tables of ranks; Kymo does not see MPI that is linked statically, or "
         "whose functions the program looks up itself (dlsym), as Python's "

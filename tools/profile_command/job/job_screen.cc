@@ -223,6 +223,7 @@ std::string Headline(const JobFacts& facts, const Whole& whole) {
 
 std::vector<JobTable> JobTables(const model::Trace& trace,
                                 const analysis::RankSums* sums) {
+  const analysis::JobOfRanks job(trace);
   std::vector<JobTable> tables;
   const auto add = [&](std::string about, report::ValueTable table) {
     if (table.rows.empty()) return;
@@ -232,19 +233,19 @@ std::vector<JobTable> JobTables(const model::Trace& trace,
     add(absl::StrCat("Averages of ", sums->ranks().size(), " ranks"),
         report::JobTable(*sums));
   }
-  add("Ranks", report::RankTable(trace));
+  add("Ranks", report::RankTable(job));
   if (report::HasRankPath(trace)) {
     add("Critical path: what held up the end", report::RankPathTable(trace));
   }
   add("Collective calls: waiting until the last rank entered",
-      report::CollectiveTable(trace));
+      report::CollectiveTable(job));
   add("Waits for requests: until the other rank had begun to send or to "
       "receive",
-      report::MpiWaitTable(trace));
+      report::MpiWaitTable(job));
   add("Imbalance: ranges that took longer in one rank",
-      report::ImbalanceTable(trace));
+      report::ImbalanceTable(job));
   add("Messages: who waited for a late sender, and for a late receiver",
-      report::MessageTable(trace));
+      report::MessageTable(job));
   return tables;
 }
 

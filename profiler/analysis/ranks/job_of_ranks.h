@@ -1,0 +1,37 @@
+// job_of_ranks.h - what the tables of a job's ranks are made of, found once.
+//
+//   const JobOfRanks job(trace);
+//   Print(CollectiveSums(job), LateRanks(job));
+//
+// Threads: values. Cost: that of matching the messages and collective calls of
+// the trace; nothing if it has no ranks. The trace must outlive it.
+#ifndef KYMO_PROFILER_ANALYSIS_RANKS_JOB_OF_RANKS_H_
+#define KYMO_PROFILER_ANALYSIS_RANKS_JOB_OF_RANKS_H_
+
+#include <vector>
+
+#include "profiler/analysis/ranks/collectives.h"
+#include "profiler/analysis/ranks/messages.h"
+#include "profiler/analysis/ranks/mpi_calls.h"
+#include "profiler/analysis/ranks/request_waits.h"
+
+namespace kymo::analysis {
+
+struct JobOfRanks {
+  explicit JobOfRanks(const model::Trace& of)
+      : trace(of),
+        calls(FindRankCalls(trace)),
+        collectives(FindCollectives(trace, calls)),
+        messages(MatchMessages(trace, calls)),
+        waits(trace, calls, collectives, messages) {}
+
+  const model::Trace& trace;
+  const RankCalls calls;
+  const std::vector<CollectiveOperation> collectives;
+  const MatchedMessages messages;
+  const RequestWaits waits;
+};
+
+}  // namespace kymo::analysis
+
+#endif  // KYMO_PROFILER_ANALYSIS_RANKS_JOB_OF_RANKS_H_
