@@ -5,9 +5,10 @@
 //   }
 //
 // Each has its number, its evidence and a next step. The one with most at stake
-// is first: see Finding::share. Ties are broken by kind, then title. There are
-// at most kMostOfAKind of a kind. docs/findings.md says when each appears, and
-// why its limits are where they are.
+// is first: see Finding::share; of a job of ranks, the one that names the late
+// rank. Ties are broken by kind, then title. There are at most kMostOfAKind of
+// a kind. docs/findings.md says when each appears, and why its limits are where
+// they are.
 //
 // A run without anything remarkable has none. Neither has a trace without a
 // time, since nothing is a part of it.
