@@ -53,6 +53,8 @@ bazel run "--run_under=@kymo//tools:profile --output_dir=$PWD/../out" //:count_w
   { cat said; fail "recording count_words"; }
 grep -q '^ *count_words ' ../out/key_averages.txt ||
   { cat said; fail "no range was recorded"; }
+# Bazel 7 packs what a test leaves in TEST_UNDECLARED_OUTPUTS_DIR with these.
+apt-get install -y --no-install-recommends file zip >/dev/null
 bazel test --test_output=errors //:count_words_perf
 bazel run //:sort_words -- /tmp/kymo-sources/trace.json >table
 grep -q '^ *sort_words ' table || { cat table; fail "no session was recorded"; }
