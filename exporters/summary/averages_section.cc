@@ -55,10 +55,14 @@ void WriteAverage(const KeyAverage& average, RangeMemory memory,
 }  // namespace
 
 void WriteAverages(std::vector<KeyAverage> averages, RangeMemory memory,
-                   ExportNotes* notes, JsonWriter& json) {
+                   model::LossLedger& ledger, ExportNotes* notes,
+                   JsonWriter& json) {
   const auto count = static_cast<int64_t>(averages.size());
   if (averages.size() > kMaxAverages) {
+    const uint64_t left_out = averages.size() - kMaxAverages;
+    ledger.Add(model::Loss::kNamesLeftOut, left_out);
     if (notes != nullptr) {
+      notes->ledger.Add(model::Loss::kNamesLeftOut, left_out);
       notes->notices.push_back(absl::StrCat(
           "summary.json and the page have ", kMaxAverages, " names of ", count,
           ", those with the longest self time; kymo report --format=csv "

@@ -6,7 +6,8 @@
 // A program that puts numbers into its names may have millions of them. So only
 // the kMaxAverages with the longest self time, on the CPU and on devices, are
 // there, by self CPU time descending. The count is of all. The table has all:
-// kymo report --format=csv --row_limit=-1.
+// kymo report --format=csv --row_limit=-1. The ledger counts those that are left
+// out.
 #ifndef KYMO_EXPORTERS_SUMMARY_AVERAGES_SECTION_H_
 #define KYMO_EXPORTERS_SUMMARY_AVERAGES_SECTION_H_
 
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "profiler/analysis/averages/key_averages.h"
+#include "profiler/model/loss_ledger.h"
 #include "profiler/plugin/trace_exporter.h"
 #include "profiler/text/json_writer.h"
 
@@ -25,10 +27,11 @@ inline constexpr size_t kMaxAverages = 20'000;  // about 13 MB
 // Sums of windows do not have the memory of ranges.
 enum class RangeMemory { kMeasured, kUnknown };
 
-// Writes both members. What is not there, it says in `notes` (may be null).
+// Writes both members. What is not there, it adds to `ledger`, and says in
+// `notes` (may be null).
 void WriteAverages(std::vector<analysis::KeyAverage> averages,
-                   RangeMemory memory, ExportNotes* notes,
-                   json::JsonWriter& json);
+                   RangeMemory memory, model::LossLedger& ledger,
+                   ExportNotes* notes, json::JsonWriter& json);
 
 }  // namespace kymo
 

@@ -178,7 +178,7 @@ model::LossLedger LedgerOf(const model::LossLedger& of_trace,
 
 }  // namespace
 
-std::string SummaryText(const Trace& trace, const model::LossLedger& ledger,
+std::string SummaryText(const Trace& trace, model::LossLedger ledger,
                         const analysis::RankSums* job, ExportNotes* notes) {
   const analysis::Totals totals = analysis::ComputeTotals(trace);
   std::string text;
@@ -195,7 +195,7 @@ std::string SummaryText(const Trace& trace, const model::LossLedger& ledger,
                     trace, {.duplicates = analysis::DuplicatesOf(trace),
                             .cpu_memory_bytes = memory.cpu_bytes,
                             .device_memory_bytes = memory.device_bytes}),
-                RangeMemory::kMeasured, notes, json);
+                RangeMemory::kMeasured, ledger, notes, json);
   WriteSampledFunctions(trace, json);
   WriteCounters(trace, json);
   WriteMemory(trace, json);
@@ -213,13 +213,13 @@ std::string SummaryText(const Trace& trace, const model::LossLedger& ledger,
   return text;
 }
 
-std::string SumsText(const analysis::WindowSums& sums,
-                     const model::LossLedger& ledger, ExportNotes* notes) {
+std::string SumsText(const analysis::WindowSums& sums, model::LossLedger ledger,
+                     ExportNotes* notes) {
   std::string text;
   JsonWriter json(text);
   json.BeginObject();
   json.Member("schema_version", kSchemaVersion);
-  WriteAverages(sums.Averages(), RangeMemory::kUnknown, notes, json);
+  WriteAverages(sums.Averages(), RangeMemory::kUnknown, ledger, notes, json);
   if (sums.rest() != nullptr) {
     WriteSampledFunctions(*sums.rest(), json);
     WriteCounters(*sums.rest(), json);

@@ -52,12 +52,10 @@ std::unique_ptr<TraceExporter> NewSummaryExporter();
 
 // The file's text, for exporters that show its numbers. `ledger` says what the
 // reader does not see. `job` and `notes` are those of ExportOptions.
-std::string SummaryText(const model::Trace& trace,
-                        const model::LossLedger& ledger,
+std::string SummaryText(const model::Trace& trace, model::LossLedger ledger,
                         const analysis::RankSums* job = nullptr,
                         ExportNotes* notes = nullptr);
-std::string SumsText(const analysis::WindowSums& sums,
-                     const model::LossLedger& ledger,
+std::string SumsText(const analysis::WindowSums& sums, model::LossLedger ledger,
                      ExportNotes* notes = nullptr);
 
 }  // namespace kymo

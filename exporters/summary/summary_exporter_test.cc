@@ -372,12 +372,32 @@ TEST(SummaryExporterTest, NamesWithTheLongestTimesAreKept) {
   json::JsonWriter json(text);
   ExportNotes notes;
   json.BeginObject();
-  WriteAverages(averages, RangeMemory::kUnknown, &notes, json);
+  model::LossLedger ledger;
+  WriteAverages(averages, RangeMemory::kUnknown, ledger, &notes, json);
   json.EndObject();
   EXPECT_EQ(text.find("\"short\""), text.npos);
   EXPECT_NE(text.find("\"k\""), text.npos);
   EXPECT_NE(text.find("\"key_average_count\": 20002\n"), text.npos);
   EXPECT_THAT(notes.notices, testing::SizeIs(1));
+  EXPECT_EQ(ledger.Get(model::Loss::kNamesLeftOut), 2u);
+  EXPECT_EQ(notes.ledger.Get(model::Loss::kNamesLeftOut), 2u);
+}
+
+TEST(SummaryExporterTest, TheLedgerSaysHowManyNamesAreLeftOut) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  for (TimeNs i = 0; i < static_cast<TimeNs>(kMaxAverages) + 7; ++i) {
+    t.AddRange(main, "n" + std::to_string(i), 10 * i, 10 * i + 5);
+  }
+  const auto json = ParseJson(Summary(std::move(t).Build()));
+  const auto& ledger = json.fields().at("ledger").list_value();
+  double left_out = 0;
+  for (const auto& entry : ledger.values()) {
+    const auto& fields = entry.struct_value().fields();
+    if (fields.at("name").string_value() != "names_left_out") continue;
+    left_out = fields.at("count").number_value();
+  }
+  EXPECT_EQ(left_out, 7);
 }
 
 TEST(SummaryExporterTest, RecursionCountsUnlessPyTorchRecordedIt) {

@@ -84,7 +84,8 @@ class ThreadIdFinder {
     };
     std::map<int64_t, Process> processes;
     const auto& column = shard_.block.detail;
-    if (column.empty()) return;
+    // Without any forward thread, there is nothing to find.
+    if (column.empty() || shard_.rare_details.empty()) return;
     for (TrackIndex track = 0; track < rows_of_track_.size(); ++track) {
       Process& process = processes[shard_.tracks[track].pid];
       const auto [first, last] = rows_of_track_[track];

@@ -204,6 +204,12 @@
       "stacks that files show with [N frames folded] or as [other]: to see "   \
       "each whole, use stacks_max_frames=0, stacks_min_share=0 and "           \
       "max_size=0",                                                            \
-      "exporters/stacks/folded_test.cc", "FoldedStacksAreCounted")
+      "exporters/stacks/folded_test.cc", "FoldedStacksAreCounted")             \
+  ROW(kNamesLeftOut, "names_left_out", kNote,                                  \
+      "names of ranges, those with the shortest self time, that "              \
+      "summary.json and the page leave out: kymo report --format=csv "         \
+      "--row_limit=-1 has all",                                                \
+      "exporters/summary/summary_exporter_test.cc",                            \
+      "NamesWithTheLongestTimesAreKept")
 
 #endif  // KYMO_PROFILER_MODEL_LOSS_TABLE_H_
