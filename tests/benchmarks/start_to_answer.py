@@ -198,6 +198,7 @@ def make_rows(bin_folder, scratch, torch_python):
     ranges = [str(bin_folder / "tests/e2e/target"), "ranges", str(RANGES)]
     rows = []
     for what, target in (("heap: 4 million allocations", allocate),
+                         ("heap: 300,000 different stacks", [*allocate, "stacks"]),
                          ("heap: clang++ -c", compile_it),
                          ("heap: python3", python)):
         rows.append((what, target, Commands([*memory, *target], needs=target[:1]),

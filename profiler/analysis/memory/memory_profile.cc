@@ -43,9 +43,9 @@ void SetSums(const PoolSums& sums, MemoryProfile& profile) {
 }
 
 // Moves the blocks of the runtime from the leaks to `runtime_kept`.
-void SetApartRuntime(const model::Trace& trace, MemoryProfile& profile) {
+void SetApartRuntime(RuntimeMemory& runtime, MemoryProfile& profile) {
   std::erase_if(profile.leaks, [&](const StackMemory& leak) {
-    if (!IsRuntimeMemory(trace, leak.id)) return false;
+    if (!runtime.Has(leak.id)) return false;
     profile.runtime_kept.count += leak.count;
     profile.runtime_kept.bytes += leak.bytes;
     return true;
@@ -53,7 +53,8 @@ void SetApartRuntime(const model::Trace& trace, MemoryProfile& profile) {
 }
 
 std::vector<MemoryProfile> FromRecords(const model::Trace& trace,
-                                       const MemoryPools& pools) {
+                                       const MemoryPools& pools,
+                                       RuntimeMemory& runtime) {
   std::vector<MemoryProfile> profiles(pools.size());
   const std::vector<PoolSums> sums = SumMemory(trace, pools);
   const LiveBytes live(trace, pools);
@@ -67,7 +68,7 @@ std::vector<MemoryProfile> FromRecords(const model::Trace& trace,
     profile.detail =
         is_sampled ? MemoryDetail::kSamples : MemoryDetail::kRecords;
     SetSums(sums[p], profile);
-    SetApartRuntime(trace, profile);
+    SetApartRuntime(runtime, profile);
     profile.peak = std::move(peaks[p]);
     profile.steps = std::move(steps[p]);
   }
@@ -99,7 +100,8 @@ std::vector<OperationMemory> PeakByOperation(const model::Trace& trace,
 }
 
 MemoryProfile FromFolded(const model::Trace& trace, const MemoryPools& pools,
-                         const model::FoldedHeap& heap) {
+                         const model::FoldedHeap& heap,
+                         RuntimeMemory& runtime) {
   PoolSums sums;
   StackMemorySums at_peak;
   MemoryAmount all_at_peak;
@@ -125,7 +127,7 @@ MemoryProfile FromFolded(const model::Trace& trace, const MemoryPools& pools,
                   .process = pools.ProcessAt(heap.track, heap.first_ns),
                   .source = MemorySource::kHeap};
   SetSums(sums, profile);
-  SetApartRuntime(trace, profile);
+  SetApartRuntime(runtime, profile);
   if (heap.peak_bytes != 0) {
     profile.peak = {.bytes = heap.peak_bytes,
                     .time_ns = heap.peak_ns,
@@ -137,12 +139,12 @@ MemoryProfile FromFolded(const model::Trace& trace, const MemoryPools& pools,
 
 // Of a folded heap, allocations that failed are the only single records.
 void AddFolded(const model::Trace& trace, const MemoryPools& pools,
-               std::vector<MemoryProfile>& profiles) {
+               RuntimeMemory& runtime, std::vector<MemoryProfile>& profiles) {
   if (trace.folded_memory() == nullptr) return;
   std::vector<MemoryProfile> of_heaps;
   std::vector<MemoryPool> heap_pools;
   for (const model::FoldedHeap& heap : trace.folded_memory()->heaps) {
-    of_heaps.push_back(FromFolded(trace, pools, heap));
+    of_heaps.push_back(FromFolded(trace, pools, heap, runtime));
     heap_pools.push_back(of_heaps.back().pool);
   }
   std::vector<std::vector<MemoryStep>> steps =
@@ -194,8 +196,9 @@ void AddCounts(const model::Trace& trace, const MemoryPools& pools,
 
 std::vector<MemoryProfile> ProfileMemory(const model::Trace& trace) {
   const MemoryPools pools(trace);
-  std::vector<MemoryProfile> profiles = FromRecords(trace, pools);
-  AddFolded(trace, pools, profiles);
+  RuntimeMemory runtime(trace);
+  std::vector<MemoryProfile> profiles = FromRecords(trace, pools, runtime);
+  AddFolded(trace, pools, runtime, profiles);
   AddCounts(trace, pools, profiles);
   std::sort(profiles.begin(), profiles.end(),
             [](const auto& a, const auto& b) { return a.pool < b.pool; });

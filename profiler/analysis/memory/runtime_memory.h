@@ -9,12 +9,17 @@
 // - the buffers of standard streams, and the thread-local storage of threads
 //   whose stacks libc keeps for later threads
 //
+//   RuntimeMemory runtime(trace);
+//   if (runtime.Has(leak.id)) ...
+//
 // The stack tells them: the files that it goes through, and libc's own names of
 // the functions, which libc's dynamic symbols hold.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_RUNTIME_MEMORY_H_
 #define KYMO_PROFILER_ANALYSIS_MEMORY_RUNTIME_MEMORY_H_
 
+#include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "profiler/model/trace.h"
 
@@ -24,7 +29,19 @@ namespace kymo::analysis {
 // and what comes with them, and "[vdso]", the kernel's part of libc.
 bool IsRuntimeFile(std::string_view path);
 
-bool IsRuntimeMemory(const model::Trace& trace, model::StackId stack);
+// Looks at each frame and each stack of the trace once, when it is first asked.
+// Threads: none.
+class RuntimeMemory {
+ public:
+  explicit RuntimeMemory(const model::Trace& trace) : trace_(trace) {}
+  bool Has(model::StackId stack);
+
+ private:
+  void LookAtAll();
+
+  const model::Trace& trace_;
+  std::vector<uint8_t> of_stack_;  // bits, by stack
+};
 
 }  // namespace kymo::analysis
 

@@ -25,7 +25,8 @@ bool IsRuntime(std::initializer_list<NamedFrame> frames) {
                    {.function = t.data().strings.Intern(frame.function),
                     .module = t.data().strings.Intern(frame.module)}));
   }
-  return IsRuntimeMemory(std::move(t).Build(), stack);
+  const model::Trace trace = std::move(t).Build();
+  return RuntimeMemory(trace).Has(stack);
 }
 
 constexpr char kLoader[] = "/usr/lib64/ld-linux-x86-64.so.2";
