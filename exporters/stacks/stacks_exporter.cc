@@ -174,22 +174,23 @@ class Files {
     Note(name, folded.folded_count() - cut,
          fitting > share ? "[other], to stay within --max_size"
          : settings_.metric == Metric::kCount
-             ? "[other], because each has less of the blocks than "
-               "--stacks_min_share; 0 keeps them"
-             : "[other], because each has less of the bytes than "
-               "--stacks_min_share; 0 keeps them");
+             ? "[other], with less of the blocks than --stacks_min_share; 0 "
+               "keeps all"
+             : "[other], with less of the bytes than --stacks_min_share; 0 "
+               "keeps all");
     return absl::OkStatus();
   }
 
  private:
   void NoteCut(const char* name, uint64_t stacks) {
-    Note(name, stacks, "cut to --stacks_max_frames; 0 keeps them whole");
+    Note(name, stacks, "cut to --stacks_max_frames; 0 keeps all frames");
   }
   void Note(const char* name, uint64_t stacks, std::string_view what) {
     if (options_.notes == nullptr || stacks == 0) return;
     options_.notes->ledger.Add(model::Loss::kStacksFolded, stacks);
-    options_.notes->notices.push_back(
-        absl::StrCat(name, ": ", stacks, " stacks are ", ToAbsl(what)));
+    options_.notes->notices.push_back(absl::StrCat(
+        name, ": ", stacks, stacks == 1 ? " stack is " : " stacks are ",
+        ToAbsl(what)));
   }
 
   const Settings& settings_;

@@ -131,7 +131,7 @@ class Section {
     const double us =
         static_cast<double>(peak.time_ns - trace_.start_ns()) / kNsPerUs;
     AppendTotal("Peak", "", FormatMemory(peak.bytes),
-                absl::StrCat("at ", FormatTime(us, "")));
+                absl::StrCat("at ", FormatTime(us, ""), " of the recording"));
     AppendStacks("Peak by stack", peak.by_stack, peak.bytes);
     const bool has_operations =
         std::any_of(peak.by_operation.begin(), peak.by_operation.end(),

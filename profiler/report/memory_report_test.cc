@@ -71,7 +71,7 @@ TEST_F(MemoryReportTest, SaysWhoseMemoryItWas) {
   Alive at the end             1     1.00 KB
   Temporary                    1     2.00 KB  (33.33% of allocations)
   Out of memory                1
-  Peak                               4.00 KB  at 1.500ms
+  Peak                               4.00 KB  at 1.500ms of the recording
   Peak by stack
        3.00 KB   75.00%  1 block
           encode  xz.cc:12
@@ -216,7 +216,7 @@ TEST_F(MemoryReportTest, ProcessesAndMappingsHaveSectionsOfTheirOwn) {
   Freed                        0         0 B
   Alive at the end             1     4.00 KB
   Temporary                    0         0 B  (0.00% of allocations)
-  Peak                               4.00 KB  at 1.000ms
+  Peak                               4.00 KB  at 1.000ms of the recording
   Peak by stack
        4.00 KB  100.00%  1 block  [no stack]
   Not freed when the recording ended (leaks, and what was still in use)
@@ -227,7 +227,7 @@ Memory of process 11, heap
   Freed                        1         8 B
   Alive at the end             0         0 B
   Temporary                    1         8 B  (100.00% of allocations)
-  Peak                                   8 B  at 2.000ms
+  Peak                                   8 B  at 2.000ms of the recording
   Peak by stack
            8 B  100.00%  1 block  [no stack]
   Nothing leaked: all that was allocated has been freed.

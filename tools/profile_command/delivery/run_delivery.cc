@@ -94,13 +94,14 @@ class Delivery {
                    notes, {.recording = sums});
     progress.Clear();
     if (sums != nullptr) Say(AboutNewest(*trace, *sums, command_));
-    for (const std::string& notice : notes.notices) Say(notice);
-    if (!written.ok()) Say(std::string(written.message()));
     if (tables.ok()) {
       ShowScreen(*trace, tables->screen);
     } else {
       Say(TextOf(tables));
     }
+    // What files lack comes after the answer, beside their names.
+    for (const std::string& notice : notes.notices) Say(notice);
+    if (!written.ok()) Say(std::string(written.message()));
     ShowFiles();
     const model::LossLedger& ledger =
         sums != nullptr ? sums->ledger() : trace->ledger();
