@@ -20,38 +20,40 @@ void Use(volatile void* address) {
 
 extern "C" {
 
-[[gnu::noipa]] void KYMO_NAME(_inner)(void (*callback)(void*), void* argument) {
+[[gnu::noinline, gnu::noipa]] void KYMO_NAME(_inner)(void (*callback)(void*),
+                                                     void* argument) {
   volatile char room[40];
   Use(room);
   callback(argument);
   Use(room);
 }
 
-[[gnu::noipa]] void KYMO_NAME(_middle)(void (*callback)(void*),
-                                       void* argument) {
+[[gnu::noinline, gnu::noipa]] void KYMO_NAME(_middle)(void (*callback)(void*),
+                                                      void* argument) {
   volatile char room[200];
   Use(room);
   KYMO_NAME(_inner)(callback, argument);
   Use(room);
 }
 
-[[gnu::noipa]] void KYMO_NAME(_outer)(void (*callback)(void*), void* argument) {
+[[gnu::noinline, gnu::noipa]] void KYMO_NAME(_outer)(void (*callback)(void*),
+                                                     void* argument) {
   volatile char room[24];
   Use(room);
   KYMO_NAME(_middle)(callback, argument);
   Use(room);
 }
 
-[[gnu::noipa]] void KYMO_NAME(_realigned)(void (*callback)(void*),
-                                          void* argument) {
+[[gnu::noinline, gnu::noipa]] void KYMO_NAME(_realigned)(
+    void (*callback)(void*), void* argument) {
   alignas(64) volatile char room[64];
   Use(room);
   KYMO_NAME(_inner)(callback, argument);
   Use(room);
 }
 
-[[gnu::noipa]] void KYMO_NAME(_dynamic)(void (*callback)(void*),
-                                        void* argument) {
+[[gnu::noinline, gnu::noipa]] void KYMO_NAME(_dynamic)(void (*callback)(void*),
+                                                       void* argument) {
   void* const room = alloca(64 + (reinterpret_cast<uintptr_t>(argument) & 255));
   Use(room);
   KYMO_NAME(_inner)(callback, argument);
@@ -59,8 +61,9 @@ extern "C" {
 }
 
 #ifdef WITH_RECURSION
-[[gnu::noipa]] void test_recursion(int depth, void (*callback)(void*),
-                                   void* argument) {
+[[gnu::noinline, gnu::noipa]] void test_recursion(int depth,
+                                                  void (*callback)(void*),
+                                                  void* argument) {
   volatile char room[100];
   Use(room);
   if (depth == 0) {
