@@ -88,6 +88,8 @@ absl::StatusOr<std::unique_ptr<WaitRingReader>> WaitRingReader::Create(
       static_cast<double>(reader->newer_.ticks - reader->older_.ticks) /
       static_cast<double>(reader->newer_.monotonic_ns -
                           reader->older_.monotonic_ns);
+  // The margin is for what the clocks do not agree on.
+  reader->earliest_ns_ = reader->newer_.monotonic_ns - kNsPerSecond;
   auto* const ring = static_cast<WaitRingHeader*>(memory);
   reader->ring_ = ring;
   ring->magic = kWaitRingMagic;
@@ -159,9 +161,11 @@ std::optional<NotedEnd> WaitRingReader::ReadEnd(const WaitCell& cell,
 }
 
 bool WaitRingReader::Visit(
-    const WaitCell& cell, const TickConverter& clock,
+    const WaitCell& cell, const TickConverter& clock, TimeNs latest_ns,
     const std::function<void(NotedCall&&)>& visit,
-    const std::function<void(const NotedEnd&)>& visit_end) {
+    const std::function<void(const NotedEnd&)>& visit_end) const {
+  const TimeNs end_ns = clock.ToEpochNs(cell.end_ticks);
+  if (end_ns < earliest_ns_ || end_ns > latest_ns) return false;
   if (cell.kind == CallKind::kThreadEnd) {
     const auto end = ReadEnd(cell, clock);
     if (end && visit_end) visit_end(*end);
@@ -178,6 +182,8 @@ void WaitRingReader::Read(
   const ClockAnchor now = MeasureAnchor(source_);
   // Times are CLOCK_MONOTONIC here: the offset is 0.
   const TickConverter clock(source_, older_, now, 0);
+  // Cells may become ready during the look, but none later.
+  const TimeNs latest_ns = now.monotonic_ns + kNsPerSecond;
   if (now.monotonic_ns - newer_.monotonic_ns >= kAnchorNs) {
     older_ = std::exchange(newer_, now);
   }
@@ -190,7 +196,7 @@ void WaitRingReader::Read(
     memcpy(&cell, WaitCellsOf(ring_, cell_count_) + i, sizeof(cell));
     // Release: our reads are done before a thread may take it.
     states[i].store(kWaitFree, std::memory_order_release);
-    if (!Visit(cell, clock, visit, visit_end)) ++unsound_cells_;
+    if (!Visit(cell, clock, latest_ns, visit, visit_end)) ++unsound_cells_;
   }
   // So the target takes the same cells again, which caches know. Before they
   // were free, it would have found none.

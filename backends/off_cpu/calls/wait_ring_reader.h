@@ -109,11 +109,12 @@ class WaitRingReader {
   static std::optional<NotedEnd> ReadEnd(const WaitCell& cell,
                                          const TickConverter& clock);
 
-  static bool Visit(const WaitCell& cell, const TickConverter& clock,
-                    const std::function<void(NotedCall&&)>& visit,
-                    const std::function<void(const NotedEnd&)>& visit_end);
+  bool Visit(const WaitCell& cell, const TickConverter& clock, TimeNs latest_ns,
+             const std::function<void(NotedCall&&)>& visit,
+             const std::function<void(const NotedEnd&)>& visit_end) const;
 
   const uint32_t cell_count_;
+  TimeNs earliest_ns_ = 0;  // no call that is noted here ended before
   const ClockSource source_ = DetectClockSource();
   // Two, some time apart: they say how long a tick is.
   ClockAnchor older_, newer_;

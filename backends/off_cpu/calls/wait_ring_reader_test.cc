@@ -139,10 +139,11 @@ TEST_F(WaitRingReaderTest, NonsenseIsCountedAndFreed) {
   far->begin_ticks = 0;
   far->end_ticks = ~uint64_t{0};
   Fill(6)->tid = -1;
+  Fill(7)->end_ticks += uint64_t{1} << 60;  // in the future
   // The target may write the header, too.
   reader_->ring()->cell_count = 1'000'000;
   EXPECT_TRUE(Read().empty());
-  EXPECT_EQ(reader_->unsound_cells(), 7u);
+  EXPECT_EQ(reader_->unsound_cells(), 8u);
   for (uint32_t i = 0; i < kCells; ++i) {
     EXPECT_EQ(WaitStatesOf(reader_->ring())[i], kWaitFree);
   }
