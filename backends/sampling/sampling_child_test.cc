@@ -179,6 +179,15 @@ TEST_P(SamplingChildTest, AStackDeeperThanTheCopyIsCountedAsTruncated) {
   EXPECT_GT(ShareOf(shard(), "BurnDeep"), 0.8) << Summary(shard());
 }
 
+// The kernel's copy of a stack ends where memory was never touched.
+TEST_P(SamplingChildTest, CallersAboveUntouchedMemoryAreFound) {
+  ASSERT_NO_FATAL_FAILURE(Run("test_burner", "array", 1200));
+  EXPECT_GT(ShareOf(shard(), "BurnBelowArray"), 0.8) << Summary(shard());
+  EXPECT_GT(ShareOf(shard(), "main"), 0.8) << Summary(shard());
+  EXPECT_LT(shard().ledger.Get(Loss::kStacksIncomplete),
+            shard().samples.size() / 10);
+}
+
 TEST_P(SamplingChildTest, AProgramMayUseSigprofItself) {
   ASSERT_NO_FATAL_FAILURE(Run("test_burner", "prof", 600));
   EXPECT_NEAR(ShareOf(shard(), "BurnThree"), 0.75, 0.05) << Summary(shard());

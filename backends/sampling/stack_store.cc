@@ -4,6 +4,9 @@
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -40,6 +43,11 @@ size_t FileNumberOf(uint64_t address) {
 
 constexpr uint64_t kManyUnnamed = 100;
 constexpr size_t kMostLostFiles = 3;
+
+// Of a stack above memory that was never touched: how far away it may be, and
+// how much of it is read.
+constexpr uint64_t kFarthestCaller = uint64_t{64} << 20;
+constexpr size_t kFarBytes = size_t{16} << 10;
 
 // Words of a process's memory. Returns how many could be read.
 size_t ReadWords(int64_t pid, std::span<const uint64_t> addresses,
@@ -125,6 +133,39 @@ void StackStore::UnwindInto(const CapturedStack& captured,
   const StackCopy copy{captured.registers[kRsp], captured.stack};
   unwinder_.Unwind(process.space, captured.registers, copy,
                    captured.stack_was_cut, &unwound_);
+  was_read_on_ = false;
+  if (unwound_.end == StackEnd::kIncomplete && unwound_.missed_above != 0) {
+    ReadOn(captured, process);
+  }
+}
+
+// The kernel stops copying at memory that the thread never touched, as in a
+// large array. What lies above is there: it is of callers that still run.
+void StackStore::ReadOn(const CapturedStack& captured,
+                        const SampledProcess& process) {
+  const uint64_t from = unwound_.missed_above & ~uint64_t{7};
+  StackCopy copy{captured.registers[kRsp], captured.stack};
+  if (from - copy.base > kFarthestCaller) return;
+  std::array<std::byte, kFarBytes> far;
+  const iovec piece = {reinterpret_cast<void*>(from), far.size()};
+  const ssize_t bytes = processes::ReadOtherMemory(
+      captured.pid, captured.tid != 0 ? captured.tid : captured.pid,
+      std::span(&piece, 1), far);
+  if (bytes < static_cast<ssize_t>(sizeof(uint64_t))) {
+    // Of a process that is gone, nobody knows whether the stack ended here.
+    if (bytes < 0 && errno == ESRCH) unwound_.end = StackEnd::kTruncated;
+    return;
+  }
+  copy.far_base = from;
+  copy.far_bytes = std::span(far).first(static_cast<size_t>(bytes));
+  unwinder_.Unwind(process.space, captured.registers, copy,
+                   captured.stack_was_cut, &whole_);
+  if (whole_.end == StackEnd::kComplete) {
+    std::swap(unwound_, whole_);
+    was_read_on_ = true;
+  } else if (whole_.missed_above != 0) {
+    unwound_.end = StackEnd::kTruncated;
+  }
 }
 
 // In the last whole stack of the thread.
@@ -175,6 +216,7 @@ void StackStore::PlaceCallchain(const CapturedStack& captured,
   unwound_.frames.clear();
   unwound_.end = StackEnd::kComplete;
   unwound_.is_joined = false;
+  was_read_on_ = false;
   for (const uint64_t instruction : captured.callchain) {
     uint64_t address = instruction - (unwound_.frames.empty() ? 0 : 1);
     // A file whose mapping is not known is where the maps say.
@@ -213,6 +255,7 @@ symbolize::RawStackId StackStore::Intern(const CapturedStack& captured) {
     FindOuterFrames(captured, process);
     if (reads_python_) AddPython(captured, process);
   }
+  if (was_read_on_) ++read_on_count_;
   if (unwound_.end == StackEnd::kTruncated) {
     ledger_.Add(model::Loss::kStacksTruncated, 1);
     if (!unwound_.is_joined) {
@@ -312,6 +355,13 @@ std::vector<std::string> StackStore::Remarks() const {
         "sampling: of ", joined_count_,
         " stacks that are not whole, the outermost callers are known from "
         "their threads' last whole stacks; [cut] stands for what is missing"));
+  }
+  if (read_on_count_ > stack_count_ / 100) {
+    remarks.push_back(absl::StrCat(
+        "sampling: the outermost callers of ", read_on_count_, " of ",
+        stack_count_,
+        " stacks were read a moment later: between lies memory that the thread "
+        "never touched, such as a large array"));
   }
   for (const auto& [pid, count] : jit_.unnamed()) {
     if (count < kManyUnnamed) continue;

@@ -122,6 +122,7 @@ class StackStore {
  private:
   void AddPython(const CapturedStack& captured, SampledProcess& process);
   void UnwindInto(const CapturedStack& captured, SampledProcess& process);
+  void ReadOn(const CapturedStack& captured, const SampledProcess& process);
   void FindOuterFrames(const CapturedStack& captured,
                        const SampledProcess& process);
   void PlaceCallchain(const CapturedStack& captured, SampledProcess& process);
@@ -136,6 +137,8 @@ class StackStore {
   OuterFrames outer_frames_;
   uint64_t stack_count_ = 0;
   uint64_t joined_count_ = 0;
+  bool was_read_on_ = false;  // the last stack
+  uint64_t read_on_count_ = 0;
   PythonStacks python_{&modules_, &unwinder_};
   bool reads_python_ = true;
   FrameCopies frame_copies_;
@@ -147,6 +150,7 @@ class StackStore {
   symbolize::JitNames jit_;
   std::vector<TimeNs> first_seen_ns_;  // of claimed stacks, by raw id; 0: never
   UnwoundStack unwound_;
+  UnwoundStack whole_;  // of ReadOn
   model::LossLedger ledger_;
 };
 

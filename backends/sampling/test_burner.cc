@@ -5,6 +5,8 @@
 //                            BurnOne
 //   test_burner exec MS      is in BurnOne, then becomes `ratio`
 //   test_burner deep MS      works at the bottom of 2000 frames
+//   test_burner array MS     works below 400 KB of its stack that it never
+//                            touches
 //   test_burner prof MS      as ratio, with a SIGPROF handler and timer of its
 //                            own; exits with 3 if these did not work
 //   test_burner turns MS     three quarters of MS called by the library
@@ -66,6 +68,13 @@ extern "C" {
   } else {
     BurnDeep(depth - 1, ms);
   }
+  room[1] = room[0];
+}
+
+[[gnu::noipa]] void BurnBelowArray(int64_t ms) {
+  volatile char room[400'000];
+  room[0] = 0;
+  BurnOne(ms);
   room[1] = room[0];
 }
 
@@ -226,6 +235,8 @@ int main(int argc, char** argv) {
     return 1;
   } else if (strcmp(argv[1], "deep") == 0) {
     BurnDeep(2000, ms);
+  } else if (strcmp(argv[1], "array") == 0) {
+    BurnBelowArray(ms);
   } else if (strcmp(argv[1], "prof") == 0) {
     return BurnWithOwnTimer(ms);
   } else if (strcmp(argv[1], "short") == 0) {

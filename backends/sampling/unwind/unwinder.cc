@@ -187,6 +187,7 @@ void Unwinder::Unwind(const symbolize::AddressSpace& space,
   stack->watched.clear();
   stack->at.clear();
   stack->is_joined = false;
+  stack->missed_above = 0;
   registers_ = registers;
   bool is_in_chain = false;  // the frame before was left by its frame pointer
   bool is_exact = true;  // rip is where the thread was, not a return address
@@ -210,8 +211,15 @@ void Unwinder::Unwind(const symbolize::AddressSpace& space,
       if (is_watched) stack->watched.back().end = registers_[kRsp];
       continue;
     }
-    stack->end = step == Step::kEnd ? StackEnd::kComplete
-                                    : EndAfterMiss(copy, copy_was_cut);
+    if (step == Step::kEnd) {
+      stack->end = StackEnd::kComplete;
+      return;
+    }
+    stack->end = EndAfterMiss(copy, copy_was_cut);
+    // Without a rule, the address may be anything.
+    if (step == Step::kMissedMemory && copy.IsBeyond(missed_address_)) {
+      stack->missed_above = missed_address_;
+    }
     return;
   }
   stack->end = StackEnd::kTruncated;

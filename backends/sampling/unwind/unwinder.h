@@ -61,6 +61,9 @@ struct UnwoundStack {
   std::vector<WatchedFrame> watched;  // innermost first
   // Its outermost frames are those of another stack (outer_frames.h).
   bool is_joined = false;
+  // The address above the copy at which the stack goes on. 0: it does not, or
+  // this is not why it ends.
+  uint64_t missed_above = 0;
 };
 
 class Unwinder {
