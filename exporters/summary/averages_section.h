@@ -6,8 +6,8 @@
 // A program that puts numbers into its names may have millions of them. So only
 // the kMaxAverages with the longest self time, on the CPU and on devices, are
 // there, by self CPU time descending. The count is of all. The table has all:
-// kymo report --format=csv --row_limit=-1. The ledger counts those that are left
-// out.
+// kymo report --format=csv --row_limit=-1. The ledger counts those that are
+// left out.
 #ifndef KYMO_EXPORTERS_SUMMARY_AVERAGES_SECTION_H_
 #define KYMO_EXPORTERS_SUMMARY_AVERAGES_SECTION_H_
 
