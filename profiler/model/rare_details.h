@@ -4,10 +4,12 @@
 //   use(shard.rare_details.Get(detail).forward_thread);
 //
 // A trace may have millions of details, so what would make each of them larger
-// stands here. Details that are set in turn to equal values share them.
+// stands here. There are few different values, and they take turns: a detail
+// shares one of the last kMostShared, if it is equal.
 #ifndef KYMO_PROFILER_MODEL_RARE_DETAILS_H_
 #define KYMO_PROFILER_MODEL_RARE_DETAILS_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,6 +30,8 @@ struct RareDetail {
 
 class RareDetails {
  public:
+  static constexpr size_t kMostShared = 16;
+
   const RareDetail& Get(const Detail& detail) const {
     static constexpr RareDetail kNone;
     return detail.rare == kNoRare ? kNone : all_[detail.rare];
@@ -39,8 +43,11 @@ class RareDetails {
       detail.rare = kNoRare;
       return;
     }
-    if (all_.empty() || all_.back() != value) all_.push_back(value);
-    detail.rare = static_cast<RareIndex>(all_.size() - 1);
+    const auto last =
+        all_.end() - static_cast<ptrdiff_t>(std::min(all_.size(), kMostShared));
+    auto at = std::find(last, all_.end(), value);
+    if (at == all_.end()) at = all_.insert(at, value);
+    detail.rare = static_cast<RareIndex>(at - all_.begin());
   }
 
   // Takes over those of other details. The index of each of these must grow by

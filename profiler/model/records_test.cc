@@ -180,6 +180,27 @@ TEST(RareDetailsTest, EqualOnesInTurnAreShared) {
   EXPECT_EQ(first.rare, kNoRare);
 }
 
+// As operations of several forward threads do.
+TEST(RareDetailsTest, EqualOnesThatTakeTurnsAreShared) {
+  RareDetails all;
+  std::vector<Detail> details(1'000);
+  for (size_t i = 0; i < details.size(); ++i) {
+    all.Set(details[i], {.forward_thread = 1 + i % RareDetails::kMostShared});
+  }
+  EXPECT_EQ(all.size(), RareDetails::kMostShared);
+  for (size_t i = 0; i < details.size(); ++i) {
+    EXPECT_EQ(all.Get(details[i]).forward_thread,
+              1 + i % RareDetails::kMostShared);
+  }
+  Detail other;
+  for (size_t i = 0; i < RareDetails::kMostShared; ++i) {
+    all.Set(other, {.node_id = static_cast<int64_t>(i)});
+  }
+  all.Set(other, {.forward_thread = 1});  // not looked for so far back
+  EXPECT_EQ(all.size(), 2 * RareDetails::kMostShared + 1);
+  EXPECT_EQ(all.Get(other), RareDetail{.forward_thread = 1});
+}
+
 TEST(RareDetailsTest, DetailsMoveWithTheirs) {
   RareDetails all;
   Detail ours;
