@@ -76,9 +76,11 @@ void Isolated(Body&& body) {
 }
 
 // Calls body(index) for each of [0, n), for long jobs that have parallel loops
-// themselves. No thread begins a job inside of another one.
+// themselves. No thread begins a job inside of another one. One job alone needs
+// no other thread, and starts none.
 template <typename Body>
 void ParallelJobs(size_t n, Body&& body) {
+  if (n == 1) return body(size_t{0});
   ParallelForEach(n, [&](size_t job) { Isolated([&] { body(job); }); });
 }
 

@@ -169,14 +169,11 @@ std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
   for (ModuleId module = 0; module < of_modules.size(); ++module) {
     if (!of_modules[module].addresses.empty()) in_use.push_back(module);
   }
-  const auto read_names = [&](size_t i) {
+  ParallelJobs(in_use.size(), [&](size_t i) {
     ModulePlaces& places = of_modules[in_use[i]];
     std::sort(places.addresses.begin(), places.addresses.end());
     ReadNames(in_use[i], modules, places);
-  };
-  // Threads would take longer to start than no module or one.
-  if (in_use.size() == 1) read_names(0);
-  if (in_use.size() > 1) ParallelJobs(in_use.size(), read_names);
+  });
   // In the order of modules, so that frames have the same numbers each time.
   FrameMaker maker(&shard);
   std::vector<FramesByAddress> frames(modules.size());
