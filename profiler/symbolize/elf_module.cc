@@ -83,13 +83,10 @@ std::unique_ptr<ElfModule> ElfModule::File(int64_t pid,
   elf_version(EV_CURRENT);
   const std::string root = "/proc/" + std::to_string(pid) + "/root";
   for (const std::string& path : {root + identity.path, identity.path}) {
-    module->fd_ = OpenRegularFile(path, &module->opened_);
-    if (module->fd_ < 0) {
+    if (!module->OpenImage(path)) {
       module->is_lost_ = module->is_lost_ || errno == ENOENT;
       continue;
     }
-    module->elf_ = elf_begin(module->fd_, ELF_C_READ, nullptr);
-    module->ReadImage();
     if (module->elf_ != nullptr &&
         (identity.build_id.empty() ? IsAsMapped(module->opened_, identity)
                                    : module->build_id_ == identity.build_id)) {
@@ -103,6 +100,15 @@ std::unique_ptr<ElfModule> ElfModule::File(int64_t pid,
   return module;
 }
 
+// False, with errno: there is no such file. If it is no ELF file, elf_ is null.
+bool ElfModule::OpenImage(const std::string& path) {
+  fd_ = OpenRegularFile(path, &opened_);
+  if (fd_ < 0) return false;
+  elf_ = elf_begin(fd_, ELF_C_READ, nullptr);
+  ReadImage();
+  return true;
+}
+
 // The kernel keeps a deleted file as long as it is mapped.
 void ElfModule::OpenDeleted(int64_t pid, const FileIdentity& identity) {
   const std::string folder = absl::StrCat("/proc/", pid, "/");
@@ -113,10 +119,7 @@ void ElfModule::OpenDeleted(int64_t pid, const FileIdentity& identity) {
     std::error_code error;
     const auto target = std::filesystem::read_symlink(link, error);
     if (error || target != identity.path + " (deleted)") continue;
-    fd_ = OpenRegularFile(link, &opened_);
-    if (fd_ < 0) continue;
-    elf_ = elf_begin(fd_, ELF_C_READ, nullptr);
-    ReadImage();
+    if (!OpenImage(link)) continue;
     if (elf_ != nullptr &&
         (identity.build_id.empty() || build_id_ == identity.build_id)) {
       is_lost_ = false;

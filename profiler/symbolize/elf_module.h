@@ -96,6 +96,7 @@ class ElfModule {
 
   static constexpr uint64_t kEntryBytes = 128;
 
+  bool OpenImage(const std::string& path);
   void OpenDeleted(int64_t pid, const FileIdentity& identity);
   void ReadImage();
   void CloseImage() noexcept;
