@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -264,11 +265,6 @@ symbolize::RawStackId StackStore::Intern(const CapturedStack& captured) {
   } else if (unwound_.end == StackEnd::kIncomplete) {
     ledger_.Add(model::Loss::kStacksIncomplete, 1);
   }
-  for (const symbolize::CodePlace& place : unwound_.frames) {
-    if (modules_.module(place.module).is_lost()) {
-      lost_files_.insert(modules_.module(place.module).path());
-    }
-  }
   const bool has_memory = std::ranges::any_of(
       unwound_.frames, [this](const symbolize::CodePlace& place) {
         return modules_.module(place.module).is_memory();
@@ -340,8 +336,13 @@ std::vector<std::string> StackStore::Remarks() const {
         FrameChain::kMostFrames,
         " deep; the outermost ones are missing, and no setting changes that"));
   }
+  std::set<std::string> lost_files;
+  for (const symbolize::RawStacks::Node& node : stacks_.nodes()) {
+    const symbolize::ElfModule& module = modules_.module(node.place.module);
+    if (module.is_lost()) lost_files.insert(module.path());
+  }
   size_t told_files = 0;
-  for (const std::string& path : lost_files_) {
+  for (const std::string& path : lost_files) {
     if (++told_files > kMostLostFiles) break;
     remarks.push_back(absl::StrCat(
         "sampling: ", path,

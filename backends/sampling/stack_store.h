@@ -18,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -145,7 +144,6 @@ class StackStore {
   uint64_t torn_python_count_ = 0;
   uint64_t unread_python_count_ = 0;
   uint64_t deep_python_count_ = 0;
-  std::set<std::string> lost_files_;  // that have code in stacks
   symbolize::RawStacks stacks_;
   symbolize::JitNames jit_;
   std::vector<TimeNs> first_seen_ns_;  // of claimed stacks, by raw id; 0: never
