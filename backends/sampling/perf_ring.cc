@@ -6,6 +6,29 @@
 #include <cstring>
 
 namespace kymo::sampling {
+namespace {
+
+uint64_t HeadOf(const perf_event_mmap_page& page) noexcept {
+  // Acquire: pairs with the kernel's barrier before it publishes data_head.
+  return __atomic_load_n(&page.data_head, __ATOMIC_ACQUIRE);
+}
+
+// Copies what begins at position `from`, and may go on at the ring's beginning.
+void CopyFrom(std::span<const std::byte> ring, uint64_t from,
+              std::span<std::byte> into) noexcept {
+  const size_t at = from & (ring.size() - 1);
+  const size_t first = std::min(into.size(), ring.size() - at);
+  std::memcpy(into.data(), ring.data() + at, first);
+  std::memcpy(into.data() + first, ring.data(), into.size() - first);
+}
+
+// Whether a record of that size may be the first of so many bytes.
+bool IsSound(const RecordHeader& header, uint64_t pending) noexcept {
+  return header.size >= sizeof(header) && header.size % 8 == 0 &&
+         header.size <= pending;
+}
+
+}  // namespace
 
 PerfRing::PerfRing(perf_event_mmap_page* page, const std::byte* data,
                    size_t size_bytes)
@@ -13,10 +36,7 @@ PerfRing::PerfRing(perf_event_mmap_page* page, const std::byte* data,
   tail_ = head_ = page->data_tail;
 }
 
-void PerfRing::Refresh() noexcept {
-  // Acquire: pairs with the kernel's barrier before it publishes data_head.
-  head_ = __atomic_load_n(&page_->data_head, __ATOMIC_ACQUIRE);
-}
+void PerfRing::Refresh() noexcept { head_ = HeadOf(*page_); }
 
 std::optional<RecordBytes> PerfRing::Front() {
   const uint64_t pending = head_ - tail_;
@@ -25,8 +45,7 @@ std::optional<RecordBytes> PerfRing::Front() {
   RecordHeader header;
   // Records are multiples of 8 bytes: a header never crosses the end.
   std::memcpy(&header, data_ + at, sizeof(header));
-  if (header.size < sizeof(header) || header.size % 8 != 0 ||
-      header.size > pending) {
+  if (!IsSound(header, pending)) {
     ++corrupt_count_;
     tail_ = head_;
     return std::nullopt;
@@ -35,10 +54,8 @@ std::optional<RecordBytes> PerfRing::Front() {
   if (at + header.size <= size_bytes_) {
     return RecordBytes(data_ + at, header.size);
   }
-  const size_t first = size_bytes_ - at;
   wrapped_.resize(header.size);
-  std::memcpy(wrapped_.data(), data_ + at, first);
-  std::memcpy(wrapped_.data() + first, data_, header.size - first);
+  CopyFrom({data_, size_bytes_}, tail_, wrapped_);
   return RecordBytes(wrapped_);
 }
 
@@ -49,35 +66,22 @@ void PerfRing::Release() noexcept {
 
 RingFollower::RingFollower(const PerfRing& ring)
     : page_(ring.page_),
-      data_(ring.data_),
-      size_bytes_(ring.size_bytes_),
-      at_(Head()) {}
-
-uint64_t RingFollower::Head() const noexcept {
-  return __atomic_load_n(&page_->data_head, __ATOMIC_ACQUIRE);
-}
-
-void RingFollower::Copy(uint64_t from, std::span<std::byte> into) const {
-  const size_t at = from & (size_bytes_ - 1);
-  const size_t first = std::min(into.size(), size_bytes_ - at);
-  std::memcpy(into.data(), data_ + at, first);
-  std::memcpy(into.data() + first, data_, into.size() - first);
-}
+      data_(ring.data_, ring.size_bytes_),
+      at_(HeadOf(*page_)) {}
 
 void RingFollower::Look(const std::function<void(const SampleBegin&)>& visit) {
-  const uint64_t head = Head();
-  if (head - at_ > size_bytes_) at_ = head;  // what was there is gone
+  const uint64_t head = HeadOf(*page_);
+  if (head - at_ > data_.size()) at_ = head;  // what was there is gone
   while (at_ != head) {
     RecordHeader header;
-    Copy(at_, std::as_writable_bytes(std::span(&header, 1)));
-    if (header.size < sizeof(header) || header.size % 8 != 0 ||
-        header.size > head - at_) {
+    CopyFrom(data_, at_, std::as_writable_bytes(std::span(&header, 1)));
+    if (!IsSound(header, head - at_)) {
       at_ = head;
       return;
     }
     if (header.type == PERF_RECORD_SAMPLE && header.size >= kSampleBeginBytes) {
       std::array<std::byte, kSampleBeginBytes> bytes;
-      Copy(at_, bytes);
+      CopyFrom(data_, at_, bytes);
       visit(DecodeSampleBegin(bytes));
     }
     at_ += header.size;

@@ -71,12 +71,8 @@ class RingFollower {
   void Look(const std::function<void(const SampleBegin&)>& visit);
 
  private:
-  uint64_t Head() const noexcept;
-  void Copy(uint64_t from, std::span<std::byte> into) const;
-
-  perf_event_mmap_page* page_;
-  const std::byte* data_;
-  size_t size_bytes_;
+  const perf_event_mmap_page* page_;
+  std::span<const std::byte> data_;
   uint64_t at_;
 };
 
