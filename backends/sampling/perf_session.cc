@@ -25,6 +25,7 @@
 #include "backends/sampling/undelivered.h"
 #include "profiler/base/children_cpu.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/descriptor.h"
 #include "profiler/base/owned_descriptor.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/record/own_threads.h"
@@ -175,7 +176,8 @@ void PerfSession::WatchRings() {
   const bool is_first = !watch_for_samples_.is_running();
   // Threads in this process would be samples themselves.
   if (is_first && !is_own_) {
-    wake_ = OwnedDescriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    wake_ = OwnedDescriptor(
+        AboveStandardStreams(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
   }
   if (wake_.get() >= 0 && !cpu_watch_.is_running() && !WatchEachCpu()) {
     wake_ = OwnedDescriptor();

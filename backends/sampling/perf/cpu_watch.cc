@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "backends/sampling/perf/go_first.h"
+#include "profiler/base/descriptor.h"
 
 namespace kymo::sampling {
 namespace {
@@ -29,7 +30,8 @@ void StayOn(int cpu) {
 }  // namespace
 
 bool CpuWatch::Start(std::vector<Cpu> cpus) {
-  end_ = OwnedDescriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  end_ = OwnedDescriptor(
+      AboveStandardStreams(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
   if (end_.get() < 0) return false;
   try {
     for (Cpu& cpu : cpus) {

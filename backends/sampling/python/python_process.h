@@ -40,8 +40,8 @@ struct LearnedLoop {
 
 // Where a stack's frames are read.
 struct FrameMemory {
-  const FrameCopy* copy =
-      nullptr;  // of the time of the sample, if there is one
+  // Of the time of the sample. Null: there is none.
+  const FrameCopy* copy = nullptr;
   // Out: their pages, and whether some were not in the copy.
   std::vector<uint64_t> pages;
   bool was_late = false;
