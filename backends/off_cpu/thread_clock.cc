@@ -269,7 +269,14 @@ void ThreadClock::OnLost(uint64_t time_ns) {
 
 void ThreadClock::OnEndLost(uint32_t tid) {
   const auto found = live_.find(tid);
-  if (found != live_.end()) found->second.is_doubtful = true;
+  if (found == live_.end()) return;
+  LiveThread& thread = found->second;
+  // Without any record, and none lost, it was on its way out at the start.
+  if (thread.is_guess && thread.since_ns >= lost_ns_) {
+    live_.erase(found);
+  } else {
+    thread.is_doubtful = true;
+  }
 }
 
 std::optional<ThreadClock::DueThread> ThreadClock::NextToRead(uint64_t now_ns) {

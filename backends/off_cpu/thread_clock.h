@@ -93,7 +93,8 @@ class ThreadClock {
   void OnSwitch(const sampling::SwitchRecord& record);
   // Records older than that were lost, of whatever threads.
   void OnLost(uint64_t time_ns);
-  // The thread does not exist any more, and no record told of its end.
+  // The thread does not exist any more, and no record told of its end. If none
+  // told of it at all, it ended when the recording began, and has no times.
   void OnEndLost(uint32_t tid);
 
   struct DueThread : ThreadKey {

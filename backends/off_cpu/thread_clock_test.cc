@@ -131,6 +131,31 @@ TEST_F(ThreadClockTest, AStateWhoseEndWasLostIsUnknown) {
   EXPECT_EQ(TimesOf(7).open_wait_ns, 0);
 }
 
+// The list of threads has some whose last record is older than the start.
+TEST_F(ThreadClockTest, AThreadThatEndedAtTheStartHasNoTimes) {
+  clock_.OnExisting(kPid, 7, 10, true);
+  clock_.OnExisting(kPid, 8, 10, false);
+  clock_.OnExisting(kPid, 9, 10, false);
+  clock_.OnFork(kPid, 8, 30);  // another thread of that number
+  In(9, 40);
+  for (const uint32_t tid : {7, 9}) clock_.OnEndLost(tid);
+  clock_.End(100);
+  EXPECT_EQ(TimesOf(7).wall_ns, -1);
+  EXPECT_EQ(
+      TimesOf(8),
+      (ThreadTimes{
+          .wall_ns = 70, .runnable_ns = 70, .begin_ns = 30, .end_ns = 100}));
+  EXPECT_EQ(TimesOf(9).unknown_ns, 60);
+}
+
+TEST_F(ThreadClockTest, WhereRecordsWereLostItMayHaveLivedOn) {
+  clock_.OnExisting(kPid, 7, 10, true);
+  clock_.OnLost(50);
+  clock_.OnEndLost(7);
+  clock_.End(100);
+  EXPECT_EQ(TimesOf(7).unknown_ns, 90);
+}
+
 // schedstat does not tell how much of its time was waited while nobody knew.
 TEST_F(ThreadClockTest, UnknownTimeMayHaveBeenInTheRunQueue) {
   clock_.OnExec(kPid, 7, 0);
