@@ -20,6 +20,7 @@
 #include "exporters/timeline/bounded_file.h"
 #include "exporters/timeline/flame_slices.h"
 #include "exporters/timeline/ordered_output.h"
+#include "exporters/timeline/short_slices.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/stack_table.h"
@@ -39,6 +40,7 @@ using model::Trace;
 using timeline::FileForm;
 using timeline::FlameSlice;
 using timeline::OrderedOutput;
+using timeline::ShortSlices;
 
 struct ChromeSettings {
   int64_t memory_events = 1'000'000;  // -1: all
@@ -162,10 +164,8 @@ std::string RowNames(const Rows& rows, const EventText& text) {
 
 // What a file that had to be folded does not show, beside ranges.
 struct LeftOut {
-  DurationNs shorter_than_ns = 0;  // slices of flame charts; 0: none
-  uint64_t slices = 0;
-  DurationNs waits_shorter_than_ns = 0;
-  uint64_t waits = 0;
+  ShortSlices flames;
+  ShortSlices waits;
   bool heap_records = false;
 };
 
@@ -214,7 +214,7 @@ uint64_t LeastFlameBytes(const Trace& trace, uint64_t enough) {
 // Flame charts, one thread after the other.
 absl::Status WriteSamples(const Trace& trace, const Rows& rows,
                           const EventText& text, OrderedOutput& output,
-                          LeftOut& left_out) {
+                          ShortSlices& flames) {
   const DurationNs period_ns = timeline::SlicePeriodNs(trace);
   std::span<const StackSample> rest = trace.samples();
   while (!rest.empty()) {
@@ -223,8 +223,9 @@ absl::Status WriteSamples(const Trace& trace, const Rows& rows,
     const chrome::Row& row = rows.flames[samples.front().track];
     std::vector<FlameSlice> slices =
         timeline::MakeFlameSlices(trace.stacks(), samples, period_ns);
-    left_out.slices += std::erase_if(slices, [&](const FlameSlice& slice) {
-      return slice.end_ns - slice.start_ns < left_out.shorter_than_ns;
+    flames.all += slices.size();
+    flames.left_out += std::erase_if(slices, [&](const FlameSlice& slice) {
+      return slice.end_ns - slice.start_ns < flames.shorter_than_ns;
     });
     KYMO_RETURN_IF_ERROR(output.Run(
         slices.size(), [&](size_t begin, size_t stop, std::string& out) {
@@ -240,10 +241,10 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
                         LeftOut& left_out, ByteSink& sink) {
   left_out = {};
   if (form.fold > 1) {
-    left_out.shorter_than_ns =
+    left_out.flames.shorter_than_ns =
         static_cast<DurationNs>(form.fold) * timeline::SlicePeriodNs(trace);
     if (HasWaits(trace)) {
-      left_out.waits_shorter_than_ns =
+      left_out.waits.shorter_than_ns =
           static_cast<DurationNs>(form.fold) *
           std::max<DurationNs>(trace.thread_states()->min_wait_ns, kNsPerUs);
     }
@@ -280,9 +281,9 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
       trace.counters().size(), [&](size_t begin, size_t end, std::string& out) {
         for (size_t i = begin; i < end; ++i) text.AppendCounter(out, i);
       }));
+  KYMO_RETURN_IF_ERROR(waits.Write(output, left_out.waits));
   KYMO_RETURN_IF_ERROR(
-      waits.Write(output, left_out.waits_shorter_than_ns, left_out.waits));
-  KYMO_RETURN_IF_ERROR(WriteSamples(trace, rows, text, output, left_out));
+      WriteSamples(trace, rows, text, output, left_out.flames));
 
   std::string tail;
   text.AppendMarks(tail);
@@ -298,24 +299,18 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
 void NoteLeftOut(const Trace& trace, const LeftOut& left_out,
                  const std::string& name, const ExportOptions& options) {
   if (options.notes == nullptr) return;
-  if (left_out.slices > 0) {
+  if (left_out.flames.left_out > 0) {
     options.notes->notices.push_back(absl::StrCat(
-        name, ": ", left_out.slices,
-        " slices of flame charts are left out, because they are shorter than ",
-        left_out.shorter_than_ns / kNsPerMs,
-        " ms, to stay within --max_size; 0 shows each of them, and the file "
-        "has ",
+        name, ": ", TextOf(left_out.flames, "slices of flame charts"),
+        ", and the file has ",
         trace.sample_sums().empty()
             ? "every sample as numbers"
             : "the newest samples as numbers, and sums of the older ones"));
   }
-  if (left_out.waits > 0) {
-    options.notes->notices.push_back(absl::StrCat(
-        name, ": ", left_out.waits,
-        " slices of waits are left out, because they are shorter than ",
-        left_out.waits_shorter_than_ns / kNsPerUs,
-        " us, to stay within --max_size; 0 shows each of them, and the file "
-        "has every wait as numbers"));
+  if (left_out.waits.left_out > 0) {
+    options.notes->notices.push_back(
+        absl::StrCat(name, ": ", TextOf(left_out.waits, "slices of waits"),
+                     ", and the file has every wait as numbers"));
   }
   if (left_out.heap_records) {
     options.notes->notices.push_back(absl::StrCat(

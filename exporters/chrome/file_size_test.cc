@@ -317,7 +317,8 @@ TEST(FileSizeTest, AnEarlierFileOfTheOtherFormIsRemoved) {
 }
 
 // The notices of a file that is too large for the slices of 2,000 samples.
-std::vector<std::string> NoticesOfSlices(bool has_sums) {
+// max_bytes is 0: it is one byte too large.
+std::vector<std::string> NoticesOfSlices(bool has_sums, size_t max_bytes = 0) {
   TestTrace t;
   t.AddProcess(1, "app");
   t.AddThread(1, 1, "main");
@@ -337,7 +338,8 @@ std::vector<std::string> NoticesOfSlices(bool has_sums) {
   const size_t whole = Chrome(trace, 1 << 20).at("trace.json").size();
   const size_t gzip = Chrome(trace, whole - 1).at("trace.json.gz").size();
   ExportNotes notes;
-  const Exported files = Chrome(trace, gzip - 1, &notes);
+  if (max_bytes == 0) max_bytes = gzip - 1;
+  const Exported files = Chrome(trace, max_bytes, &notes);
   EXPECT_LT(files.at("trace.json.gz").size(), gzip);
   return notes.notices;
 }
@@ -352,6 +354,12 @@ TEST(FileSizeTest, ShortSlicesOfSamplesAreLeftOutAndSaid) {
       ::testing::Contains(AllOf(HasSubstr("flame charts"),
                                 HasSubstr("newest samples as numbers, and "
                                           "sums of the older ones"))));
+}
+
+TEST(FileSizeTest, ItSaysThatAllSlicesAreLeftOut) {
+  EXPECT_THAT(
+      NoticesOfSlices(false, /*max_bytes=*/1),
+      ::testing::Contains(HasSubstr("all 4001 slices of flame charts are")));
 }
 
 // Short ones of the slices: the exact records have every wait.

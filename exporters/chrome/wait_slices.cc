@@ -67,13 +67,15 @@ WaitSlices::WaitSlices(const model::Trace& trace, const Rows& rows,
 }
 
 absl::Status WaitSlices::Write(timeline::OrderedOutput& output,
-                               DurationNs least_ns, uint64_t& left_out) const {
+                               timeline::ShortSlices& short_ones) const {
   if (trace_.thread_states() == nullptr) return absl::OkStatus();
   const std::vector<Wait>& waits = trace_.thread_states()->waits;
   const auto is_short = [&](const Wait& wait) {
-    return wait.duration_ns < least_ns;
+    return wait.duration_ns < short_ones.shorter_than_ns;
   };
-  left_out += static_cast<uint64_t>(std::ranges::count_if(waits, is_short));
+  short_ones.all += waits.size();
+  short_ones.left_out +=
+      static_cast<uint64_t>(std::ranges::count_if(waits, is_short));
   // Who wakes several threads at once does that in one slice.
   std::vector<bool> has_slice(items_.size());
   const Item* last = nullptr;

@@ -1,7 +1,7 @@
 // wait_slices.h - the waits of threads as slices, in a row below each thread.
 //
 //   const WaitSlices slices(trace, rows, base_ns);
-//   KYMO_RETURN_IF_ERROR(slices.Write(output, /*least_ns=*/0, left_out));
+//   KYMO_RETURN_IF_ERROR(slices.Write(output, short_ones));
 //
 // A wait is a slice with the name of its kind. If it is known when the thread
 // was woken, a second slice, "runnable", follows for the time until the thread
@@ -25,6 +25,7 @@
 #include "absl/status/status.h"
 #include "exporters/chrome/rows.h"
 #include "exporters/timeline/ordered_output.h"
+#include "exporters/timeline/short_slices.h"
 #include "profiler/base/time.h"
 #include "profiler/model/records.h"
 #include "profiler/model/trace.h"
@@ -40,9 +41,9 @@ class WaitSlices {
 
   // The number of items that Write gives to `output`, for progress.
   size_t item_count() const { return items_.size(); }
-  // Leaves out waits that are shorter than `least_ns`, and counts them.
-  absl::Status Write(timeline::OrderedOutput& output, DurationNs least_ns,
-                     uint64_t& left_out) const;
+  // Leaves out waits as `short_ones` says, and counts them there.
+  absl::Status Write(timeline::OrderedOutput& output,
+                     timeline::ShortSlices& short_ones) const;
 
  private:
   // A wait in its thread's row, or its end in the waker's.

@@ -23,6 +23,7 @@
 #include "exporters/timeline/bounded_file.h"
 #include "exporters/timeline/flame_slices.h"
 #include "exporters/timeline/ordered_output.h"
+#include "exporters/timeline/short_slices.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/thread_states.h"
@@ -40,6 +41,7 @@ using perfetto::schema::TrackEvent;
 using proto::ProtoWriter;
 using timeline::FileForm;
 using timeline::OrderedOutput;
+using timeline::ShortSlices;
 
 // The packet of an instant with the shortest numbers (packet_bytes.h).
 constexpr uint64_t kLeastEventBytes = 18;
@@ -153,10 +155,8 @@ std::string Recording(const Trace& trace, const model::LossLedger& ledger,
 
 // What a file that had to be folded does not show, beside ranges.
 struct LeftOut {
-  DurationNs shorter_than_ns = 0;  // slices of samples; 0: none
-  uint64_t slices = 0;
-  DurationNs waits_shorter_than_ns = 0;
-  uint64_t waits = 0;
+  ShortSlices samples;
+  ShortSlices waits;
 };
 
 absl::Status WriteTrace(const Trace& trace, const FileForm& form,
@@ -164,10 +164,10 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
                         ByteSink& sink) {
   left_out = {};
   if (form.fold > 1) {
-    left_out.shorter_than_ns =
+    left_out.samples.shorter_than_ns =
         static_cast<DurationNs>(form.fold) * timeline::SlicePeriodNs(trace);
     if (HasWaits(trace)) {
-      left_out.waits_shorter_than_ns =
+      left_out.waits.shorter_than_ns =
           static_cast<DurationNs>(form.fold) *
           std::max<DurationNs>(trace.thread_states()->min_wait_ns, kNsPerUs);
     }
@@ -199,9 +199,8 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
                       static_cast<model::EventIndex>(end));
       }));
   KYMO_RETURN_IF_ERROR(counters.Write(output));
-  KYMO_RETURN_IF_ERROR(
-      states.Write(output, left_out.waits_shorter_than_ns, left_out.waits));
-  return samples.Write(output, left_out.shorter_than_ns, left_out.slices);
+  KYMO_RETURN_IF_ERROR(states.Write(output, left_out.waits));
+  return samples.Write(output, left_out.samples);
 }
 
 class PerfettoExporter final : public TraceExporter {
@@ -223,20 +222,14 @@ class PerfettoExporter final : public TraceExporter {
             [&](const Trace& shown, const FileForm& form, ByteSink& sink) {
               return WriteTrace(shown, form, options, left_out, sink);
             }));
-    if (left_out.slices > 0 && options.notes != nullptr) {
+    if (left_out.samples.left_out > 0 && options.notes != nullptr) {
       options.notes->notices.push_back(absl::StrCat(
-          name, ": ", left_out.slices,
-          " slices of samples are left out, because they are shorter than ",
-          left_out.shorter_than_ns / kNsPerMs,
-          " ms, to stay within --max_size; 0 shows each of them, and the file "
-          "has every sample for flame graphs"));
+          name, ": ", TextOf(left_out.samples, "slices of samples"),
+          ", and the file has every sample for flame graphs"));
     }
-    if (left_out.waits > 0 && options.notes != nullptr) {
+    if (left_out.waits.left_out > 0 && options.notes != nullptr) {
       options.notes->notices.push_back(
-          absl::StrCat(name, ": ", left_out.waits,
-                       " waits are left out, because they are shorter than ",
-                       left_out.waits_shorter_than_ns / kNsPerUs,
-                       " us, to stay within --max_size; 0 shows each of them"));
+          absl::StrCat(name, ": ", TextOf(left_out.waits, "waits")));
     }
     if (options.progress) options.progress(1.0);
     return std::vector<std::string>{std::move(name)};

@@ -80,16 +80,14 @@ SamplePackets::SamplePackets(const model::Trace& trace, TrackTable& tracks,
 }
 
 absl::Status SamplePackets::Write(timeline::OrderedOutput& output,
-                                  DurationNs least_ns,
-                                  uint64_t& left_out) const {
-  KYMO_RETURN_IF_ERROR(WriteSlices(output, least_ns, left_out));
+                                  timeline::ShortSlices& short_ones) const {
+  KYMO_RETURN_IF_ERROR(WriteSlices(output, short_ones));
   return WriteSamples(output);
 }
 
 // One thread after the other; ends as in event_packets.h.
-absl::Status SamplePackets::WriteSlices(timeline::OrderedOutput& output,
-                                        DurationNs least_ns,
-                                        uint64_t& left_out) const {
+absl::Status SamplePackets::WriteSlices(
+    timeline::OrderedOutput& output, timeline::ShortSlices& short_ones) const {
   const DurationNs period_ns = timeline::SlicePeriodNs(trace_);
   const auto since_base = [this](TimeNs ns) {
     return static_cast<uint64_t>(ns - base_ns_);
@@ -105,8 +103,9 @@ absl::Status SamplePackets::WriteSlices(timeline::OrderedOutput& output,
     const TrackField track(uuids_[samples.front().track]);
     std::vector<FlameSlice> slices =
         timeline::MakeFlameSlices(trace_.stacks(), samples, period_ns);
-    left_out += std::erase_if(slices, [&](const FlameSlice& slice) {
-      return slice.end_ns - slice.start_ns < least_ns;
+    short_ones.all += slices.size();
+    short_ones.left_out += std::erase_if(slices, [&](const FlameSlice& slice) {
+      return slice.end_ns - slice.start_ns < short_ones.shorter_than_ns;
     });
     const std::vector<size_t> parents = FindParents(slices);
     KYMO_RETURN_IF_ERROR(output.Run(

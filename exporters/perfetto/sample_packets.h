@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "exporters/perfetto/track_table.h"
 #include "exporters/timeline/ordered_output.h"
+#include "exporters/timeline/short_slices.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace.h"
 
@@ -30,13 +31,13 @@ class SamplePackets {
 
   // About the number of items that Write gives to `output`, for progress.
   size_t item_count() const { return 2 * trace_.samples().size(); }
-  // Leaves out slices that are shorter than `least_ns`, and counts them.
-  absl::Status Write(timeline::OrderedOutput& output, DurationNs least_ns,
-                     uint64_t& left_out) const;
+  // Leaves out slices as `short_ones` says, and counts them there.
+  absl::Status Write(timeline::OrderedOutput& output,
+                     timeline::ShortSlices& short_ones) const;
 
  private:
-  absl::Status WriteSlices(timeline::OrderedOutput& output, DurationNs least_ns,
-                           uint64_t& left_out) const;
+  absl::Status WriteSlices(timeline::OrderedOutput& output,
+                           timeline::ShortSlices& short_ones) const;
   absl::Status WriteSamples(timeline::OrderedOutput& output) const;
 
   const model::Trace& trace_;

@@ -145,8 +145,8 @@ void NumberCpus(std::vector<State>& states) {
   }
 }
 
-std::vector<State> MakeStates(const Trace& trace, DurationNs least_ns,
-                              uint64_t& left_out) {
+std::vector<State> MakeStates(const Trace& trace,
+                              timeline::ShortSlices& short_ones) {
   const model::ThreadStates& thread_states = *trace.thread_states();
   std::vector<State> states;
   std::span<const model::ThreadTimes> times = thread_states.threads;
@@ -163,9 +163,11 @@ std::vector<State> MakeStates(const Trace& trace, DurationNs least_ns,
     const Life life = FindLife(trace, has_times ? &times[0] : nullptr, waits);
     shown.clear();
     std::ranges::copy_if(
-        waits, std::back_inserter(shown),
-        [&](const Wait& wait) { return wait.duration_ns >= least_ns; });
-    left_out += waits.size() - shown.size();
+        waits, std::back_inserter(shown), [&](const Wait& wait) {
+          return wait.duration_ns >= short_ones.shorter_than_ns;
+        });
+    short_ones.all += waits.size();
+    short_ones.left_out += waits.size() - shown.size();
     if (!shown.empty()) AddStates(trace, life, shown, states);
   }
   NumberCpus(states);
@@ -181,10 +183,9 @@ size_t StatePackets::item_count() const {
 }
 
 absl::Status StatePackets::Write(timeline::OrderedOutput& output,
-                                 DurationNs least_ns,
-                                 uint64_t& left_out) const {
+                                 timeline::ShortSlices& short_ones) const {
   if (trace_.thread_states() == nullptr) return absl::OkStatus();
-  const std::vector<State> states = MakeStates(trace_, least_ns, left_out);
+  const std::vector<State> states = MakeStates(trace_, short_ones);
   return output.Run(states.size(), [&](size_t begin, size_t end,
                                        std::string& out) {
     ProtoWriter writer(out);

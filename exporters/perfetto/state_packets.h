@@ -1,7 +1,7 @@
 // state_packets.h - the states of threads, as Perfetto's own.
 //
 //   const StatePackets states(trace, tracks, base_ns);
-//   KYMO_RETURN_IF_ERROR(states.Write(output, /*least_ns=*/0, left_out));
+//   KYMO_RETURN_IF_ERROR(states.Write(output, short_ones));
 //
 // A thread that waited gets a GenericKernelTaskStateEvent for each change:
 // running, runnable, or one of two kinds of sleep. A wait for a file, a disk or
@@ -29,6 +29,7 @@
 #include "absl/status/status.h"
 #include "exporters/perfetto/track_table.h"
 #include "exporters/timeline/ordered_output.h"
+#include "exporters/timeline/short_slices.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace.h"
 
@@ -44,9 +45,9 @@ class StatePackets {
 
   // About the number of items that Write gives to `output`, for progress.
   size_t item_count() const;
-  // Leaves out waits that are shorter than `least_ns`, and counts them.
-  absl::Status Write(timeline::OrderedOutput& output, DurationNs least_ns,
-                     uint64_t& left_out) const;
+  // Leaves out waits as `short_ones` says, and counts them there.
+  absl::Status Write(timeline::OrderedOutput& output,
+                     timeline::ShortSlices& short_ones) const;
 
  private:
   const model::Trace& trace_;

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "exporters/timeline/fold_ranges.h"
+#include "exporters/timeline/short_slices.h"
 #include "profiler/model/event_calls.h"
 #include "tests/support/test_golden.h"
 #include "tests/support/test_trace.h"
@@ -322,6 +323,20 @@ TEST(BoundedFileTest, NotesSayWhatWasFolded) {
   HundredBytesARange(&notes);
   EXPECT_EQ(notes.ledger.Get(model::Loss::kEventsFolded), 300u);
   HundredBytesARange(nullptr);
+}
+
+TEST(ShortSlicesTest, ALimitThatLeavesOutAllIsNoReason) {
+  ShortSlices slices = {
+      .shorter_than_ns = 2'097'152'000'000, .all = 9, .left_out = 9};
+  EXPECT_EQ(TextOf(slices, "waits"),
+            "all 9 waits are left out, to stay within --max_size; 0 shows each "
+            "of them");
+  slices = {.shorter_than_ns = 9'999'999, .all = 9, .left_out = 8};
+  EXPECT_EQ(TextOf(slices, "waits"),
+            "8 of 9 waits are left out, because they are shorter than 9999 us, "
+            "to stay within --max_size; 0 shows each of them");
+  slices.shorter_than_ns = 12'000'000;
+  EXPECT_NE(TextOf(slices, "waits").find("than 12 ms,"), std::string::npos);
 }
 
 }  // namespace
