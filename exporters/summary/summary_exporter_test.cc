@@ -143,6 +143,7 @@ TEST(SummaryExporterTest, WaitsAreNumbers) {
       places.values(0).struct_value().fields().at("is_idle").bool_value());
   const auto& get = places.values(1).struct_value().fields();
   EXPECT_EQ(get.at("where").string_value(), "Get");
+  EXPECT_EQ(get.at("module").string_value(), "app");
   EXPECT_EQ(get.at("kind").string_value(), "lock");
   EXPECT_EQ(get.at("count").number_value(), 1);
   EXPECT_EQ(get.at("wait_ns").number_value(), 300);

@@ -93,6 +93,15 @@ StacksThrough OwnCode(const Trace& trace) {
   return StacksThrough(trace, std::span<const std::string_view>());
 }
 
+// Python starts its resource tracker by `python -c`. It is a process of its
+// own, and waits there for requests of the others.
+StacksThrough HelpersOfPython(const Trace& trace) {
+  if (trace.strings().Find("<module> (<string>:1)")) {
+    return StacksThrough(trace, "main (resource_tracker.py:");
+  }
+  return StacksThrough(trace, std::span<const std::string_view>());
+}
+
 // Whether waits of a kind that are outside of all ranges are idle.
 class IdleRule {
  public:
@@ -100,19 +109,22 @@ class IdleRule {
       : trace_(trace),
         has_ranges_(trace.tracks().size(), kUnknown),
         go_(trace, kGoScheduler),
-        own_(OwnCode(trace)) {}
+        own_(OwnCode(trace)),
+        helpers_(HelpersOfPython(trace)) {}
 
   bool IsIdle(const Wait& wait, EventIndex innermost) {
     if (own_.Has(wait.stack)) return true;
     if (innermost != kNoEvent) return false;
     if (IsGoIdle(wait)) return true;
     if (!MayWaitForWork(wait.kind)) return false;
-    return !IsFirstThread(wait.track) || Has(wait.track);
+    return !IsFirstThread(wait.track) || Has(wait.track) ||
+           helpers_.Has(wait.stack);
   }
   bool IsIdle(const WaitSum& sum) {
     if (own_.Has(sum.stack) || IsGoIdle(sum)) return true;
-    return MayWaitForWork(sum.kind) && !IsFirstThread(sum.track) &&
-           !Has(sum.track);
+    if (!MayWaitForWork(sum.kind)) return false;
+    return helpers_.Has(sum.stack) ||
+           (!IsFirstThread(sum.track) && !Has(sum.track));
   }
 
  private:
@@ -137,6 +149,7 @@ class IdleRule {
   std::vector<Answer> has_ranges_;  // by track
   StacksThrough go_;
   StacksThrough own_;
+  StacksThrough helpers_;
 };
 
 // each(wait, is_idle) in the order of thread_states()->waits

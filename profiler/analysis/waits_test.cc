@@ -208,6 +208,20 @@ TEST(WaitsTest, WaitsOfKymosOwnCodeAreIdle) {
   EXPECT_EQ(SummarizeWaits(std::move(t).Build()).idle_ns, 10);
 }
 
+// It is a process of its own, which waits all the time.
+TEST(WaitsTest, HelpersOfPythonWaitForWork) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 7, "python3");
+  t.SetThreadTimes({{.track = main, .wall_ns = 100}});
+  t.AddWait(
+      At(main, WaitKind::kNetwork, 0, 10),
+      {"<module> (<string>:1)", "main (resource_tracker.py:179)", "read"});
+  t.AddWait(At(main, WaitKind::kRead, 20, 11),
+            {"main (resource_tracker.py:179)", "open"});
+  t.AddWait(At(main, WaitKind::kNetwork, 40, 31), {"main (app.py:1)", "read"});
+  EXPECT_EQ(SummarizeWaits(std::move(t).Build()).idle_ns, 10);
+}
+
 // The thread was runnable for 40 of 100, and nobody saw when waits ended.
 TEST(WaitsTest, KindsAreNoMoreThanTheBlockedTime) {
   TestTrace t;

@@ -178,9 +178,10 @@ std::string DiffsText(const RowDiff& ranges,
 
 // Waits are not filtered: no rows then.
 std::vector<report::TableRow> ComparedWaits(const model::Trace& trace,
+                                            std::string_view main_module,
                                             const ReportCommand& command) {
   if (!command.filter.empty()) return {};
-  std::vector<report::TableRow> rows = WaitRowsOf(trace);
+  std::vector<report::TableRow> rows = WaitRowsOf(trace, main_module);
   if (command.format != TextFormat::kText) return rows;
   for (report::TableRow& row : rows) row.key = VisibleText(row.key);
   return rows;
@@ -254,10 +255,12 @@ absl::StatusOr<std::string> DiffText(const model::Trace& before,
     sections.push_back(
         {"Sampled functions", "sampled_functions", std::move(functions)});
   }
+  // If one is not known, the rows of the two programs would be different ones.
+  const bool knows_mains = !main_before.empty() && !main_after.empty();
   const std::vector<report::TableRow> waits_before =
-      ComparedWaits(before, command);
+      ComparedWaits(before, knows_mains ? main_before : "", command);
   const std::vector<report::TableRow> waits_after =
-      ComparedWaits(after, command);
+      ComparedWaits(after, knows_mains ? main_after : "", command);
   if (!waits_before.empty() || !waits_after.empty()) {
     KYMO_ASSIGN_OR_RETURN(
         RowDiff waits, DiffRows(waits_before, waits_after, report::kWaitSortKey,

@@ -239,6 +239,30 @@ TEST_F(DeliverTest, ComparesWaits) {
             std::string::npos);
 }
 
+// The main programs may have different files, the others may not.
+TEST_F(DeliverTest, WaitsOfOtherProgramsHaveTheirFile) {
+  const auto waiting = [](std::string_view main_file, DurationNs duration_ns) {
+    TestTrace t;
+    const auto main = t.AddThread(7, 7, "bench");
+    t.SetThreadTimes({{.track = main, .wall_ns = 100'000}});
+    t.AddSample(main, 1, 1'000, {"main"}, main_file);
+    t.AddWait({.track = main,
+               .kind = model::WaitKind::kSleep,
+               .duration_ns = duration_ns},
+              {"main", "Serve"});
+    return std::move(t).Build();
+  };
+  const model::Trace before = waiting("/bin/bench.old", 1'000);
+  const auto text = DiffText(before, waiting("/bin/bench", 2'000), command_);
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_NE(text->find("sleep (app)"), std::string::npos) << *text;
+  // Of the main program itself.
+  const auto own = DiffText(waiting("/bin/app", 1'000),
+                            waiting("/bin/app", 2'000), command_);
+  ASSERT_TRUE(own.ok()) << own.status();
+  EXPECT_EQ(own->find("(app)"), std::string::npos) << *own;
+}
+
 TEST_F(DeliverTest, RangesAreSortedByTheirWaits) {
   command_.table.sort_by = "wait_time_total";
   const auto text = TablesText(Waiting(2'500), command_);

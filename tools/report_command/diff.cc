@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include "absl/status/status.h"
@@ -137,14 +139,29 @@ absl::StatusOr<RowDiff> DiffRows(std::span<const TableRow> before,
   return result;
 }
 
-std::vector<report::TableRow> WaitRowsOf(const model::Trace& trace) {
+namespace {
+
+std::string_view FileName(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace
+
+std::vector<report::TableRow> WaitRowsOf(const model::Trace& trace,
+                                         std::string_view main_module) {
   analysis::WaitPlaces places(trace);
   std::vector<report::TableRow> rows;
   for (const analysis::WaitGroup& group : analysis::WaitsByPlace(trace)) {
     report::TableRow& row = rows.emplace_back();
-    row.key = places.Of(group.stack);
+    const analysis::WaitPlace at = places.At(group.stack);
+    row.key = at.name;
     row.overload_name = std::string(NameOf(group.kind));
     if (group.is_idle) row.overload_name += ", idle";
+    const std::string_view file = FileName(at.module);
+    if (!main_module.empty() && !file.empty() &&
+        file != FileName(main_module)) {
+      absl::StrAppend(&row.overload_name, " (", ToAbsl(file), ")");
+    }
     row.count = static_cast<int64_t>(group.count);
     row.wait_time_total_us = static_cast<double>(group.duration_ns) / kNsPerUs;
   }

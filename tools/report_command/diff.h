@@ -91,8 +91,10 @@ absl::StatusOr<RowDiff> DiffRows(std::span<const report::TableRow> before,
 
 // Where the threads of a trace waited, for DiffOf::kWaits: a row for each
 // function, kind and stack. Its key is the function, `overload_name` the kind
-// ("condition, idle"), and it counts waits.
-std::vector<report::TableRow> WaitRowsOf(const model::Trace& trace);
+// ("condition, idle"), and it counts waits. If the file of the main program is
+// known, the kind has the names of other files: "read (libpq.so.5)".
+std::vector<report::TableRow> WaitRowsOf(const model::Trace& trace,
+                                         std::string_view main_module);
 
 }  // namespace kymo::tools
 
