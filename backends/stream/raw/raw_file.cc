@@ -19,6 +19,7 @@
 #include "backends/stream/decode/arena_shard.h"
 #include "backends/stream/raw/chunk_store.h"
 #include "backends/stream/raw/raw_parts.h"
+#include "backends/stream/raw/raw_version.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/whole_io.h"
 #include "profiler/model/shard_times.h"
@@ -85,6 +86,7 @@ absl::StatusOr<RawFile> RawFile::Create(const std::string& path,
   if (!file.file_.is_open()) return FileError(path, "make");
   file.arena_ = Arena::CreateInFile(options, file.file_.get());
   if (!file.arena_.valid()) return FileError(path, "reserve space for");
+  if (!WriteRawVersion(file.fd())) return FileError(path, "write");
   file.guard_ = ShrinkGuard(&file.arena_.header(), file.arena_.bytes());
   return file;
 }

@@ -4,9 +4,10 @@
 //
 // The arena (profiler/record/arena/layout.h) is the memory that the recorded
 // processes write into. The collector drained the chunks (chunk_store.h). The
-// header has what only the collector knows. So whichever process dies, the file
-// has every record up to the last one. If the collector dies, only the clock is
-// less exact: its second anchor is the last one written.
+// header has what only the collector knows, and the first page also has the
+// version of Kymo that made the file (raw_version.h). So whichever process
+// dies, the file has every record up to the last one. If the collector dies,
+// only the clock is less exact: its second anchor is the last one written.
 //
 //   KYMO_ASSIGN_OR_RETURN(RawFile file, RawFile::Create("out/kymo.raw", ...));
 //   file.arena()                     // to record into

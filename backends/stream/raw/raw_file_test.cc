@@ -12,6 +12,8 @@
 
 #include "backends/stream/raw/chunk_store.h"
 #include "backends/stream/raw/free_chunks.h"
+#include "backends/stream/raw/raw_version.h"
+#include "kymo/version.h"
 #include "profiler/record/arena/chunk_reader.h"
 
 namespace kymo::stream {
@@ -191,27 +193,51 @@ TEST_F(RawFileTest, OtherFilesAreRefused) {
 }
 
 TEST_F(RawFileTest, FilesOfAnotherVersionAreRefused) {
-  const auto expect_refused = [this] {
+  const auto expect_refused = [this](const std::string& why) {
     const absl::Status status = ReadRawFile(path_).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_EQ(status.message(),
-              path_ +
-                  " was recorded by another version of Kymo: read it with "
-                  "`kymo report` of that version");
+    EXPECT_EQ(status.message(), path_ + " was recorded by " + why);
   };
+  const std::string other_build = "another build of Kymo " KYMO_VERSION
+                                  ": read it with `kymo report` of that build";
   for (const int change : {-1, 1}) {
     header_.version = RawHeader::kVersion + static_cast<uint32_t>(change);
     file_->Note(header_);
-    expect_refused();
+    expect_refused(other_build);
     header_.version = RawHeader::kVersion;
     file_->Note(header_);
     EXPECT_TRUE(ReadRawFile(path_).ok());
     arena().header().version =
         record::kLayoutVersion + static_cast<uint32_t>(change);
-    expect_refused();
+    expect_refused(other_build);
     arena().header().version = record::kLayoutVersion;
     EXPECT_TRUE(ReadRawFile(path_).ok());
   }
+}
+
+TEST_F(RawFileTest, TheVersionThatMadeAFileIsSaid) {
+  const auto write = [this](std::string text) {
+    text.resize(kRawVersionBytes);
+    EXPECT_EQ(pwrite(file_->fd(), text.data(), text.size(), kRawVersionAt),
+              ssize_t{kRawVersionBytes});
+  };
+  arena().header().version = record::kLayoutVersion + 1;
+  write("Kymo 0.0.9-rc1");
+  EXPECT_EQ(ReadRawFile(path_).status().message(),
+            path_ +
+                " was recorded by Kymo 0.0.9-rc1, and this is "
+                "Kymo " KYMO_VERSION
+                ": read it with `kymo report` of that version");
+  // From before there was a version, and what is none.
+  for (const std::string text : {"", "Kymo \x1b[2J", "0.0.9", "Kymo 0.0.9\n"}) {
+    write(text);
+    EXPECT_EQ(ReadRawFile(path_).status().message(),
+              path_ +
+                  " was recorded by another version of Kymo: read it with "
+                  "`kymo report` of that version");
+  }
+  arena().header().version = record::kLayoutVersion;
+  EXPECT_TRUE(ReadRawFile(path_).ok());
 }
 
 TEST_F(RawFileTest, CutAnywhereItIsAnErrorOrAPart) {

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "absl/strings/str_cat.h"
+#include "backends/stream/raw/raw_version.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/whole_io.h"
 #include "profiler/record/arena/layout.h"
@@ -52,6 +53,9 @@ absl::Status WriteRawFront(int fd, const std::string& path, const Arena& arena,
   const std::span<const std::byte> names = arena.name_texts();
   KYMO_RETURN_IF_ERROR(write(names.data(), names.size()));
   KYMO_RETURN_IF_ERROR(Write(fd, path, &header, sizeof(header), arena.bytes()));
+  if (!WriteRawVersion(fd)) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
+  }
   // Written last, since it says how long the rest is.
   alignas(ArenaHeader) std::byte copied[sizeof(ArenaHeader)];
   std::memcpy(copied, base, sizeof(copied));

@@ -13,6 +13,9 @@
 #include "backends/stream/raw/raw_dump.h"
 #include "backends/stream/raw/raw_file.h"
 #include "backends/stream/raw/raw_front.h"
+#include "backends/stream/raw/raw_version.h"
+#include "kymo/version.h"
+#include "profiler/base/owned_descriptor.h"
 #include "profiler/record/arena/arena.h"
 #include "profiler/record/arena/chunk_reader.h"
 
@@ -65,6 +68,8 @@ class RawKeepTest : public testing::Test {
     ASSERT_EQ(raw->shard.block.size(), kRanges);
     EXPECT_EQ(raw->shard.strings.Get(raw->shard.block.name[0]), "work");
     EXPECT_EQ(raw->shard.processes.size(), 1);
+    const OwnedDescriptor file(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    EXPECT_EQ(ReadRawVersion(file.get()), KYMO_VERSION);
   }
 
   static constexpr RawHeader kHeader = {

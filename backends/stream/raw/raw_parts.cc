@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/stream/decode/arena_shard.h"
+#include "backends/stream/raw/raw_version.h"
+#include "kymo/version.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/whole_io.h"
 
@@ -21,10 +23,17 @@ absl::Status NotRaw(const std::string& path, const char* why) {
       absl::StrCat(path, " is no raw file of this version of Kymo: ", why));
 }
 
-absl::Status OtherVersion(const std::string& path) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(path, " was recorded by another version of Kymo: read it ",
-                   "with `kymo report` of that version"));
+absl::Status OtherVersion(const std::string& path, int file) {
+  const std::string version = ReadRawVersion(file);
+  const bool is_known = !version.empty();
+  const bool is_this = version == KYMO_VERSION;
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, " was recorded by ",
+      !is_known ? "another version of Kymo"
+      : is_this ? "another build of Kymo " KYMO_VERSION
+                : "Kymo " + version,
+      is_known && !is_this ? ", and this is Kymo " KYMO_VERSION : "",
+      ": read it with `kymo report` of that ", is_this ? "build" : "version"));
 }
 
 absl::Status CutOff(const std::string& path, uint64_t bytes) {
@@ -46,7 +55,9 @@ absl::Status CheckFront(const std::string& path, int file, uint64_t bytes) {
       front.magic != record::kArenaMagic) {
     return NotRaw(path, "the arena at its front is not one");
   }
-  if (front.layout != record::kLayoutVersion) return OtherVersion(path);
+  if (front.layout != record::kLayoutVersion) {
+    return OtherVersion(path, file);
+  }
   uint64_t least = 0;
   if (!ReadWhole(file, offsetof(record::ArenaHeader, arena_bytes), &least,
                  sizeof(least)) ||
@@ -85,7 +96,9 @@ absl::Status RawParts::Read(const std::string& path) {
   if (header_.magic != RawHeader::kMagic) {
     return NotRaw(path, "its header is not one");
   }
-  if (header_.version != RawHeader::kVersion) return OtherVersion(path);
+  if (header_.version != RawHeader::kVersion) {
+    return OtherVersion(path, file_.get());
+  }
   if (header_.last_anchor.ticks <= header_.first_anchor.ticks) {
     return NotRaw(path,
                   "the collector ended before it had read the clock twice");
