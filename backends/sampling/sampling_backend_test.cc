@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -87,6 +89,23 @@ TEST(SamplingBackendTest, TimersNeedADynamicProgramOfTheSameUser) {
     EXPECT_NE(linked.message().find("statically"), absl::string_view::npos)
         << linked;
   }
+}
+
+TEST(SamplingBackendTest, TimersNeedAProgramOfGlibc) {
+  std::ifstream self("/proc/self/exe", std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(self), {});
+  constexpr std::string_view kLoader = "/ld-linux-";
+  const size_t loader = bytes.find(kLoader);
+  ASSERT_NE(loader, std::string::npos);
+  bytes.replace(loader, kLoader.size(), "/ld-musl--");
+  SessionOptions options = Options();
+  options.target_path = testing::TempDir() + "/of_musl";
+  std::ofstream(options.target_path, std::ios::binary) << bytes;
+  options.settings["sampling_sampler"] = "timer";
+  EXPECT_EQ(NewSamplingBackend()->Availability(options).message(),
+            options.target_path +
+                " is run by musl, into which no timer can be loaded: link it "
+                "with glibc, or sample it with --sampling_sampler=perf");
 }
 
 TEST(SamplingSettingsTest, HasDefaults) {

@@ -1,5 +1,6 @@
 #include "backends/sampling/timer_session.h"
 
+#include <fcntl.h>
 #include <time.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "profiler/base/children_cpu.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/record/run_by_musl.h"
 
 namespace kymo::sampling {
 namespace {
@@ -151,6 +153,12 @@ absl::Status CheckTimerTarget(const std::string& target_path) {
         target_path,
         " is linked statically, so that no timer can be loaded into it: link "
         "it dynamically, or sample it with --sampling_sampler=perf"));
+  }
+  if (IsRunByMusl(AT_FDCWD, target_path.c_str())) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        target_path,
+        " is run by musl, into which no timer can be loaded: link it with "
+        "glibc, or sample it with --sampling_sampler=perf"));
   }
   return absl::OkStatus();
 }
