@@ -80,6 +80,11 @@ constexpr std::string_view kGoScheduler[] = {
     "runtime.findRunnable", "runtime.findrunnable", "runtime.stopm",
     "runtime.stoplockedm", "runtime.sysmon"};
 
+// What they wait in. Where a look found no caller of it, as in programs without
+// symbols, it is the scheduler's: others wait there for microseconds.
+constexpr std::string_view kGoWaits[] = {"runtime.futex", "runtime.usleep",
+                                         "runtime.epollwait"};
+
 // What begins the names of Kymo's own functions, where ranks of MPI measure
 // their clocks (profiler/symbolize/raw_stack_names.cc).
 constexpr std::string_view kOwnCode = "[Kymo] ";
@@ -109,6 +114,7 @@ class IdleRule {
       : trace_(trace),
         has_ranges_(trace.tracks().size(), kUnknown),
         go_(trace, kGoScheduler),
+        go_waits_(trace, kGoWaits),
         own_(OwnCode(trace)),
         helpers_(HelpersOfPython(trace)) {}
 
@@ -133,7 +139,12 @@ class IdleRule {
   // A preempted thread has something to run.
   template <typename W>
   bool IsGoIdle(const W& wait) {
-    return wait.kind != WaitKind::kCpuBusy && go_.Has(wait.stack);
+    return wait.kind != WaitKind::kCpuBusy &&
+           (go_.Has(wait.stack) ||
+            (go_waits_.Has(wait.stack) && HasOneFunction(wait.stack)));
+  }
+  bool HasOneFunction(model::StackId stack) const {
+    return trace_.stacks().parent(stack) == model::kEmptyStack;
   }
   bool IsFirstThread(TrackIndex track) const {
     return trace_.tracks()[track].id == trace_.tracks()[track].pid;
@@ -148,6 +159,7 @@ class IdleRule {
   const Trace& trace_;
   std::vector<Answer> has_ranges_;  // by track
   StacksThrough go_;
+  StacksThrough go_waits_;
   StacksThrough own_;
   StacksThrough helpers_;
 };

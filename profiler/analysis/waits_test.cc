@@ -196,6 +196,21 @@ TEST(WaitsTest, ThreadsOfGosSchedulerAreIdle) {
   EXPECT_EQ(SummarizeWaits(trace).idle_ns, 10 + 11 + 12);
 }
 
+// A look at a program without symbols may find no callers.
+TEST(WaitsTest, WaitsOfGoWithoutACallerAreIdle) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 7, "main");
+  t.SetThreadTimes({{.track = main, .wall_ns = 100}});
+  t.AddWait(At(main, WaitKind::kCondition, 0, 10), {"runtime.futex"});
+  t.AddWait(At(main, WaitKind::kSleep, 20, 31), {"runtime.usleep"});
+  t.AddWait(At(main, WaitKind::kPoll, 40, 52), {"runtime.epollwait"});
+  t.AddWait(At(main, WaitKind::kCondition, 60, 63),
+            {"main.main", "runtime.lock2", "runtime.futex"});
+  t.AddWait(At(main, WaitKind::kCpuBusy, 70, 74), {"runtime.usleep"});
+  const Trace trace = std::move(t).Build();
+  EXPECT_EQ(SummarizeWaits(trace).idle_ns, 10 + 11 + 12);
+}
+
 // Kymo measures clocks of ranks in the thread that called MPI_Init.
 TEST(WaitsTest, WaitsOfKymosOwnCodeAreIdle) {
   TestTrace t;
