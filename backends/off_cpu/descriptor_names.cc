@@ -89,6 +89,7 @@ void DescriptorNames::Set(const ThreadKey& thread, const DescriptorUse& use,
   const Known known = Find(thread, cause.object, use);
   const DescriptorInfo& descriptor = known.descriptor;
   cause.kind = KindOfDescriptor(cause.kind, descriptor.link, descriptor.mode);
+  if (known.has_only_timers) cause.kind = WaitKind::kSleep;
   cause.object_name = log_->Name(known.id);
   // Of what was searched for, more is known than the descriptor says.
   if (known.id == known.text ||
@@ -149,7 +150,8 @@ DescriptorNames::Known DescriptorNames::Find(const ThreadKey& thread,
                          thread.pid),
             std::move(text), info};
   }
-  return {IsSocket(info.link) ? info.link : text, std::move(text), info};
+  return {IsSocket(info.link) ? info.link : text, std::move(text), info,
+          link.has_only_timers};
 }
 
 // The number is another file's by now, or nobody's.
@@ -200,7 +202,10 @@ DescriptorNames::Link& DescriptorNames::Read(const ThreadKey& thread,
   if (seen.link.empty() && !seen.is_closed) return link;
   has_changed = is_known && (seen.inode != link.descriptor.inode ||
                              seen.link != link.descriptor.link);
-  if (has_changed) link.described_ns = 0;
+  if (has_changed) {
+    link.described_ns = 0;
+    link.has_only_timers = false;
+  }
   link.descriptor = std::move(seen);
   return link;
 }
@@ -219,31 +224,34 @@ std::string DescriptorNames::Describe(const ThreadKey& thread, uint64_t number,
   const uint64_t now_ns = ClockNs();
   if (link.described_ns == 0 || now_ns - link.described_ns >= kTextAgeNs) {
     link.described_ns = now_ns;
-    link.text = DescribeEpoll(thread, number);
+    DescribeEpoll(thread, number, link);
   }
   return link.text;
 }
 
-std::string DescriptorNames::DescribeEpoll(const ThreadKey& thread,
-                                           uint64_t number) {
+void DescriptorNames::DescribeEpoll(const ThreadKey& thread, uint64_t number,
+                                    Link& epoll) {
   std::vector<uint64_t> descriptors;
   const bool is_whole = ReadEpoll(thread, number, descriptors);
-  if (descriptors.empty()) return "epoll";
-  std::string text = absl::StrCat(
-      "epoll of ", is_whole ? "" : "more than ", descriptors.size(),
-      descriptors.size() == 1 ? " descriptor" : " descriptors");
-  if (!is_whole || descriptors.size() > kMostNamed) return text;
+  epoll.has_only_timers = false;
+  epoll.text = "epoll";
+  if (descriptors.empty()) return;
+  absl::StrAppend(&epoll.text, " of ", is_whole ? "" : "more than ",
+                  descriptors.size(),
+                  descriptors.size() == 1 ? " descriptor" : " descriptors");
+  if (!is_whole || descriptors.size() > kMostNamed) return;
+  epoll.has_only_timers = true;
   const char* separator = ": ";
   for (const uint64_t descriptor : descriptors) {
     Link link;
     link.descriptor = LookAtDescriptor(thread.pid, thread.tid, descriptor);
     const std::string part =
         Describe(thread, descriptor, link, /*is_part=*/true);
-    absl::StrAppend(&text, separator, descriptor, part.empty() ? "" : " ",
+    absl::StrAppend(&epoll.text, separator, descriptor, part.empty() ? "" : " ",
                     part);
+    epoll.has_only_timers = epoll.has_only_timers && part == "timerfd";
     separator = ", ";
   }
-  return text;
 }
 
 const SocketName& DescriptorNames::SocketOf(const ThreadKey& thread,

@@ -64,6 +64,7 @@ class DescriptorNames {
     // Of an epoll, when it was asked for its descriptors.
     uint64_t described_ns = 0;
     std::string text;
+    bool has_only_timers = false;
   };
   struct Socket {
     uint64_t asked_ns = 0;
@@ -75,6 +76,7 @@ class DescriptorNames {
     std::string id;  // tells objects apart
     std::string text;
     DescriptorInfo descriptor;
+    bool has_only_timers = false;  // it is an epoll
   };
   Known Find(const ThreadKey& thread, uint64_t number,
              const DescriptorUse& use);
@@ -83,7 +85,7 @@ class DescriptorNames {
              bool& has_changed);
   std::string Describe(const ThreadKey& thread, uint64_t number, Link& link,
                        bool is_part);
-  std::string DescribeEpoll(const ThreadKey& thread, uint64_t number);
+  void DescribeEpoll(const ThreadKey& thread, uint64_t number, Link& epoll);
   const SocketName& SocketOf(const ThreadKey& thread, uint64_t number,
                              uint64_t inode);
   void WantOtherEnd(const ThreadKey& thread, const Known& known,

@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -99,6 +100,23 @@ TEST_F(DescriptorNamesTest, EpollSaysWhichDescriptorsItHas) {
   EXPECT_EQ(Text(Of(epoll, {}, WaitKind::kPoll)),
             "epoll of 1 descriptor: " + std::to_string(pipe_[0]) + " pipe");
   close(epoll);
+}
+
+TEST_F(DescriptorNamesTest, AnEpollThatHasOnlyTimersIsASleep) {
+  const int epoll = epoll_create1(0);
+  const int timer = timerfd_create(CLOCK_MONOTONIC, 0);
+  epoll_event event = {.events = EPOLLIN, .data = {}};
+  ASSERT_EQ(epoll_ctl(epoll, EPOLL_CTL_ADD, timer, &event), 0);
+  const WaitCause cause = Of(epoll, {}, WaitKind::kPoll);
+  EXPECT_EQ(cause.kind, WaitKind::kSleep);
+  EXPECT_EQ(Text(cause),
+            "epoll of 1 descriptor: " + std::to_string(timer) + " timerfd");
+  // Another one, since what an epoll has is known for a while.
+  const int both = epoll_create1(0);
+  ASSERT_EQ(epoll_ctl(both, EPOLL_CTL_ADD, timer, &event), 0);
+  ASSERT_EQ(epoll_ctl(both, EPOLL_CTL_ADD, pipe_[0], &event), 0);
+  EXPECT_EQ(Of(both, {}, WaitKind::kPoll).kind, WaitKind::kPoll);
+  for (const int descriptor : {both, timer, epoll}) close(descriptor);
 }
 
 TEST_F(DescriptorNamesTest, OfManyDescriptorsAnEpollHasTheNumber) {

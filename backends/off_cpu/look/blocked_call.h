@@ -56,7 +56,8 @@ int64_t NumberOfCall(std::string_view name);
 
 // `link`: where /proc/PID/fd/N points; `mode`: its type (inode(7)), or 0.
 // Sockets and pipes are kNetwork, whoever reads or writes them, and wherever
-// pipes have a path. Timers are kSleep, terminals and other devices kOther.
+// pipes have a path. Timers are kSleep, also if they are polled; eventfd,
+// inotify and signalfd kPoll, terminals and other devices kOther.
 model::WaitKind KindOfDescriptor(model::WaitKind kind, std::string_view link,
                                  uint32_t mode = 0);
 

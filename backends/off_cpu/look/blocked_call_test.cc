@@ -110,13 +110,22 @@ TEST(KindOfDescriptorTest, SocketsAndPipesAreNetwork) {
   EXPECT_EQ(KindOfDescriptor(WaitKind::kRead, "/tmp/pipe:[1]"),
             WaitKind::kRead);
   EXPECT_EQ(KindOfDescriptor(WaitKind::kRead, ""), WaitKind::kRead);
-  EXPECT_EQ(KindOfDescriptor(WaitKind::kRead, "anon_inode:[timerfd]"),
-            WaitKind::kSleep);
-  EXPECT_EQ(KindOfDescriptor(WaitKind::kRead, "anon_inode:[eventfd]"),
-            WaitKind::kOther);
   EXPECT_EQ(KindOfDescriptor(WaitKind::kPoll, "anon_inode:[eventpoll]"),
             WaitKind::kPoll);
   EXPECT_EQ(KindOfDescriptor(WaitKind::kLock, "socket:[1]"), WaitKind::kLock);
+}
+
+TEST(KindOfDescriptorTest, TimersAreSleepsAndEventsArePolls) {
+  EXPECT_EQ(KindOfDescriptor(WaitKind::kRead, "anon_inode:[timerfd]"),
+            WaitKind::kSleep);
+  EXPECT_EQ(KindOfDescriptor(WaitKind::kPoll, "anon_inode:[timerfd]"),
+            WaitKind::kSleep);
+  for (const char* const link : {"anon_inode:[eventfd]", "anon_inode:inotify",
+                                 "anon_inode:[signalfd]"}) {
+    EXPECT_EQ(KindOfDescriptor(WaitKind::kRead, link), WaitKind::kPoll);
+  }
+  // It may have been a timer.
+  EXPECT_EQ(KindOfDescriptor(WaitKind::kRead, "anon_inode:"), WaitKind::kOther);
 }
 
 TEST(KindOfDescriptorTest, NamedPipesAndTerminalsAreNoFiles) {
