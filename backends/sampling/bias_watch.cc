@@ -1,7 +1,7 @@
 #include "backends/sampling/bias_watch.h"
 
 #include "backends/sampling/sample_bias.h"
-#include "profiler/symbolize/kernel_symbols.h"
+#include "profiler/symbolize/kernel/kernel_symbols.h"
 
 namespace kymo::sampling {
 namespace {
@@ -12,9 +12,9 @@ constexpr size_t kOftenSamples = kWindowSamples * 15 / 100;
 
 bool IsSwitch(uint64_t address) {
   const auto symbols = symbolize::KernelSymbols::OfThisMachine(address);
-  const symbolize::KernelSymbol* const symbol = symbols->Find(address);
+  const auto symbol = symbols->Find(address);
   // The compiler may add a suffix to the function's name.
-  return symbol != nullptr && symbol->name.starts_with("finish_task_switch");
+  return symbol && symbol->name.starts_with("finish_task_switch");
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ FrameMaker::Frames FrameMaker::MakeNamed(std::span<const NamedFrame> frames,
 FrameMaker::Frames FrameMaker::MakeKernel(const KernelSymbols& symbols,
                                           uint64_t address) {
   const model::NameId module = shard_.strings.Intern("[kernel]");
-  const KernelSymbol* const symbol = symbols.Find(address);
-  const bool found = symbol != nullptr;
+  const std::optional<KernelSymbol> symbol = symbols.Find(address);
+  const bool found = symbol.has_value();
   return {Add({.function = found ? shard_.strings.Intern(symbol->name) : module,
                .module = module,
                .address = found ? symbol->address : 0,

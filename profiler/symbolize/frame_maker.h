@@ -17,7 +17,7 @@
 
 #include "profiler/model/stack_table.h"
 #include "profiler/model/trace_shard.h"
-#include "profiler/symbolize/kernel_symbols.h"
+#include "profiler/symbolize/kernel/kernel_symbols.h"
 #include "profiler/symbolize/module_symbolizer.h"
 
 namespace kymo::symbolize {

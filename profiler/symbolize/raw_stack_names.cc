@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "profiler/base/parallel.h"
 #include "profiler/symbolize/frame_maker.h"
-#include "profiler/symbolize/kernel_symbols.h"
+#include "profiler/symbolize/kernel/kernel_symbols.h"
 #include "profiler/symbolize/module_symbolizer.h"
 
 namespace kymo::symbolize {

@@ -94,8 +94,8 @@ KernelCall KernelCalls::Find(std::span<const uint64_t> frames) {
     const uint64_t address = frame - 1;
     const auto [at, is_new] = known_.try_emplace(address);
     if (is_new) {
-      const symbolize::KernelSymbol* const symbol = symbols_->Find(address);
-      if (symbol != nullptr) at->second = CallOfFunction(symbol->name);
+      const auto symbol = symbols_->Find(address);
+      if (symbol) at->second = CallOfFunction(symbol->name);
     }
     if (at->second) return *at->second;
   }

@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
-#include "profiler/symbolize/kernel_symbols.h"
+#include "profiler/symbolize/kernel/kernel_symbols.h"
 
 namespace kymo::off_cpu {
 
