@@ -6,7 +6,8 @@
 Each FILE is copied to DEST below the folder; what is ELF is stripped. In a DEST
 and in a FILE whose name ends with .in, the version takes the place of
 @KYMO_VERSION@. The HEADERs and what they include go to include (header_tree.py),
-the MODULEs to lib/kymo/python/kymo, and the GUIDEs to share/doc/kymo/docs. The
+the MODULEs to lib/kymo/python/kymo, and the GUIDEs to share/doc/kymo/docs, where
+only the links stay that lead to other GUIDEs or to the network. The
 libraries that bin/kymo, libkymo.so and libkymo_python.so need, and that are not
 the system's, are copied unchanged: Abseil's to lib/kymo, the others to
 lib/kymo/private. Their licences, and those of the Debian packages that are
@@ -49,6 +50,31 @@ The sources are Debian's: https://snapshot.debian.org/package/SOURCE/VERSION/,
 or `apt-get source SOURCE=VERSION`.
 
 """
+
+
+def packaged_guide(text, guides):
+    """A document of docs/, with links to its pages, `guides`, or the network.
+
+    A link to another file becomes that file's name, and a picture becomes its
+    description. What is linked by its own name, as headers are, stays words.
+    """
+    def shown(link):
+        is_picture, words, target = link.groups()
+        name = target.partition("#")[0]
+        if is_picture:
+            return f"[Picture: {words}]"
+        if not name or "://" in name or name in guides:
+            return link[0]
+        path = os.path.normpath(os.path.join("docs", name))
+        if words.strip("`") == path.replace("profiler/api/", "kymo/"):
+            return words
+        return f"{words} [{path} of Kymo's sources]"
+
+    parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
+    for number in range(0, len(parts), 2):  # those between are code
+        parts[number] = re.sub(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)", shown,
+                               parts[number])
+    return "".join(parts)
 
 
 def owners(paths):
@@ -197,8 +223,11 @@ def main():
         tree.add(name, source)
     for source in arguments.python:
         tree.add(f"{PYTHON}/{os.path.basename(source)}", source)
-    for source in arguments.guides:
-        tree.add(f"{GUIDES}/{os.path.basename(source)}", source)
+    guides = {os.path.basename(source): source for source in arguments.guides}
+    for name, source in guides.items():
+        with open(source, encoding="utf-8") as file:
+            text = packaged_guide(file.read(), guides)
+        tree.write(f"{GUIDES}/{name}", text.encode())
     tree.add_headers(arguments.headers)
     contents = tree.add_libraries("bin/kymo",
                                   f"{LIBRARIES}/libkymo.so.{tree.version}",

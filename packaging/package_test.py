@@ -23,7 +23,7 @@ FOLDERS = {kind: pathlib.Path("packaging", kind).resolve()
 HEADER = "profiler/api/version.h"
 VERSION = make_package.version_of(HEADER)
 TARGET = os.path.abspath(os.environ["KYMO_TARGET"])
-MOST_BYTES = 15 << 20
+MOST_BYTES = 15_000_000
 MOST_RELOCATIONS = 6_000
 
 
@@ -41,6 +41,14 @@ def run_with(variables, program, *arguments, **options):
 def run(program, *arguments, **options):
     """Runs it in an empty environment."""
     return run_with({}, program, *arguments, **options)
+
+
+def remove_links_to(folder):
+    """Those that the program made, since it leaves them (README.md)."""
+    for place in "/var/tmp", "/tmp", "/dev/shm":
+        for link in pathlib.Path(place).glob(f"kymo-{os.geteuid()}/*"):
+            if link.is_symlink() and os.readlink(link).startswith(f"{folder}/"):
+                link.unlink()
 
 
 class PackageTest(unittest.TestCase):
@@ -151,6 +159,7 @@ class TarTest(PackageTest):
     def test_runs_from_a_path_that_the_loader_would_split(self):
         moved = self.folder / "my tools: $LIB"
         shutil.copytree(self.root, moved)
+        self.addCleanup(remove_links_to, moved)
         for flags in ([], ["--profile_memory"]):
             done, out = self.record(moved / "bin/kymo", *flags)
             self.assertNotIn("ld.so", done.stderr)
@@ -254,11 +263,6 @@ class TarTest(PackageTest):
         for name in re.findall(r"common-licenses/(L?GPL-\d)", text):
             self.assertIn(b"GENERAL PUBLIC LICENSE",
                           (folder / "common" / name).read_bytes())
-
-    def test_newest_version_of_the_changelog_is_that_of_the_header(self):
-        text = (self.root / "share/doc/kymo/CHANGELOG.md").read_text(
-            encoding="utf-8")
-        self.assertEqual(re.search(r"^## ([\d.]+)", text, re.M)[1], VERSION)
 
 
 class OtherFormatsTest(PackageTest):

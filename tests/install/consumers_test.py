@@ -174,14 +174,27 @@ class ConsumersTest(unittest.TestCase):
         command = ["g++", "-std=c++20", "-fsyntax-only", "-Wfatal-errors",
                    f"-I{self.root}/include", source]
         ours, other = "kymo/schedule.h", "absl/status/status.h"
-        for headers, says in (((other, ours), "bring an Abseil of their own"),
-                              ((ours, other), "error: ")):
+        for headers, says in (
+                ((other, ours), "bring an Abseil of their own"),
+                # This one is the other Abseil's own.
+                ((ours, other), r"/usr/include/absl/.*error: .*"
+                                r"ABSL_HAVE_TLS cannot be directly set")):
             source.write_text("".join(f'#include "{header}"\n'
                                       for header in headers) +
                               "absl::Status status;\n")
             with self.assertRaises(AssertionError) as caught:
                 run(*command)
-            self.assertIn(says, str(caught.exception))
+            self.assertRegex(str(caught.exception), says)
+
+    def test_another_abseil_in_another_source_is_used_as_well(self):
+        program = self.folder / "program"
+        both = run("pkg-config", "--cflags", "--libs", "kymo",
+                   PKG_CONFIG_PATH=str(self.root / "lib/pkgconfig"))
+        others = run("pkg-config", "--libs", "absl_status", "absl_strings")
+        run("g++", "-std=c++20", *(CONSUMERS / "abseils").glob("*.cc"),
+            "-o", program, *both.split(), *others.split())
+        said = run(program)
+        self.assertRegex(said, r"\A\S.*active.*\nINVALID_ARGUMENT: other 0\n")
 
     def test_cmake_says_what_the_package_does_not_have(self):
         project = self.folder / "CMakeLists.txt"

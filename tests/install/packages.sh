@@ -44,9 +44,10 @@ log apt-get install -y --no-install-recommends xz-utils python3-venv \
 echo "$(. /etc/os-release; echo "$PRETTY_NAME"), $(ldd --version | head -1)"
 seq 300000 >numbers
 
-# files: all that an installation could leave behind.
+# files: all that an installation could leave behind. In /run, kymo keeps the
+# names of the kernel's functions until the next boot.
 files() {
-  find / -xdev \( -path /proc -o -path /tmp -o -path /var/lib/dpkg \
+  find / -xdev \( -path /proc -o -path /run -o -path /tmp -o -path /var/lib/dpkg \
     -o -path /var/cache -o -path /var/log -o -path /var/lib/apt \) -prune \
     -o -print | sort
 }
@@ -136,16 +137,19 @@ uses /opt/my\ tools/kymo-*/bin/kymo
 mv "/opt/my tools" /opt/tools  # pkg-config's words end at spaces
 builds /opt/tools/kymo-*/bin/kymo "$(echo /opt/tools/kymo-*)"
 rm -r /opt/tools
-rm -r /var/tmp/kymo-0  # the link to the runtime
+unlink /var/tmp/kymo-0/*  # to the runtime; it is said that it stays
+rmdir /var/tmp/kymo-0
 gone before "the archive"
 echo "tar: unpacked into a path with a space, used, removed"
 
 python3 -m venv venv
-# Python compiles modules of pip's as pip runs, and pip leaves empty folders.
+# Python compiles modules of pip's as pip runs, and pip leaves folders, which
+# must be empty.
 in_venv() { find venv -name __pycache__ -prune -o ! -type d -print | sort; }
 in_venv >before_pip
 log venv/bin/pip install --no-index ./kymo-*.whl
 uses venv/bin/kymo
+builds venv/bin/kymo "$PWD/venv"
 log venv/bin/pip install --no-index --target=/opt/target ./kymo-*.whl
 uses /opt/target/bin/kymo
 log env PYTHONPATH=/opt/target python3 -c 'import kymo'
@@ -156,6 +160,19 @@ diff before_pip after_pip >left || { cat left; fail "pip leaves files behind"; }
 rm -r venv
 gone before "the wheel"
 echo "wheel: installed, used, removed"
+
+log apt-get install -y --no-install-recommends libabsl-dev
+mkdir /opt/tools
+tar -C /opt/tools -xzf kymo-*.tar.gz
+log env PKG_CONFIG_PATH="$(echo /opt/tools/kymo-*/lib/pkgconfig)" bash -c \
+  'g++ -std=c++20 consumers/abseils/*.cc -o abseils \
+    $(pkg-config --cflags --libs kymo) \
+    $(pkg-config --libs absl_status absl_strings)'
+./abseils >said
+[[ $(<said) == *active*"INVALID_ARGUMENT: other 0" ]] ||
+  { cat said; fail "a program with two Abseils"; }
+echo "tar: used beside the system's own Abseil," \
+  "$(dpkg-query -W -f '${Version}' libabsl-dev)"
 END
 rm -rf "$parcel"
 echo "passed"
