@@ -3,6 +3,7 @@
 //                                 MS; "spinner" uses MS of CPU time
 //   test_waiter FILE contend MS   two "spinner"s share one CPU
 //   test_waiter FILE pingpong N   two threads on one CPU hand over N times
+//   test_waiter FILE handover N   the same by a condition, not by pipes
 //   test_waiter FILE paced N      the same; before each 2,000 hand-overs, it
 //                                 reads a byte that was written since the last
 //   test_waiter FILE fork MS      a child uses MS of CPU time
@@ -29,6 +30,8 @@
 // threads: "NAME TID CPU_NS RUN_QUEUE_NS VOLUNTARY INVOLUNTARY NOW_NS". NOW_NS
 // is CLOCK_MONOTONIC, read before the others. A main thread also writes a line
 // named "begin" as the first thing that it does.
+//
+// Long, because one program has all ways to wait.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -157,6 +160,26 @@ void PingPong(int64_t count, bool is_paced) {
       if (read(to[0], &c, 1) != 1 || write(fro[1], &c, 1) != 1) abort();
     }
   });
+  ping.join();
+  pong.join();
+}
+
+void HandOver(int64_t count) {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+  int turn = 0;
+  const auto work = [&](int own) {
+    for (int64_t i = 0; i < count; ++i) {
+      pthread_mutex_lock(&mutex);
+      while (turn != own) pthread_cond_wait(&condition, &mutex);
+      turn = 1 - own;
+      pthread_mutex_unlock(&mutex);
+      pthread_cond_signal(&condition);
+    }
+  };
+  BindToOneCpu();
+  std::thread ping = Start("ping", [&] { work(0); });
+  std::thread pong = Start("pong", [&] { work(1); });
   ping.join();
   pong.join();
 }
@@ -334,6 +357,7 @@ void Stop(int64_t ms) {
 int Run(const std::string& mode, int64_t count) {
   if (mode == "mix") Mix(count);
   if (mode == "pingpong") PingPong(count, /*is_paced=*/false);
+  if (mode == "handover") HandOver(count);
   if (mode == "paced") PingPong(count, /*is_paced=*/true);
   if (mode == "kill") Kill(count);
   if (mode == "waits") Waits(count);
