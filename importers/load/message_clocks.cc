@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "profiler/model/mpi_names.h"
+
 namespace kymo {
 namespace {
 
@@ -66,12 +68,9 @@ CallArgs ArgsOf(const model::TraceShard& shard, const model::Detail& detail) {
 
 void AddCall(std::string_view name, const CallArgs& args, bool is_request,
              const Interval& when, Calls& calls) {
-  const bool only_begins = name.starts_with("MPI_I") ||
-                           name.ends_with("_init") ||
-                           name.find("robe") != name.npos;
-  // A receive that failed with a message had one that was too long.
-  const bool has_failed = args.has_failed && args.from < 0;
-  if (has_failed || (!is_request && only_begins)) return;
+  if (!model::StandsForMessages(name, is_request, args.has_failed, args.from)) {
+    return;
+  }
   if (args.to >= 0) calls.sends[{args.to, args.comm, args.tag}].push_back(when);
   if (args.from >= 0) {
     Interval received = when;
@@ -93,8 +92,7 @@ void NoteFound(const model::TraceShard& shard, const model::EventColumns& from,
   if (from.detail.empty()) return;
   for (size_t i = 0; i < from.size(); ++i) {
     const std::string_view name = shard.strings.Get(from.name[i]);
-    if ((name != "MPI_Mprobe" && name != "MPI_Improbe") ||
-        from.detail[i] == model::kNoDetail) {
+    if (!model::IsMatchedProbe(name) || from.detail[i] == model::kNoDetail) {
       continue;
     }
     const CallArgs args = ArgsOf(shard, shard.details[from.detail[i]]);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "profiler/analysis/ranks/job_of_ranks.h"
+#include "profiler/model/mpi_names.h"
 
 namespace kymo::analysis {
 namespace {
@@ -136,7 +137,7 @@ class CollectiveFinder {
     operation.name = trace_.name()[call.event];
     operation.on_device = call.on_device;
     operation.only_begins =
-        call.comm >= 0 && trace_.Name(operation.name).starts_with("MPI_I");
+        call.comm >= 0 && model::OnlyBegins(trace_.Name(operation.name));
     operation.parts.push_back({.rank = call.rank, .event = call.event});
     if (operation.only_begins) {
       operation.parts.back().request = TakeRequest(call);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "profiler/analysis/ranks/device_collectives.h"
+#include "profiler/model/mpi_names.h"
 
 namespace kymo::analysis {
 namespace {
@@ -62,11 +63,8 @@ MpiKind KindOf(std::string_view name, const MpiCall& call) {
   if (sends) return MpiKind::kSend;
   if (receives) return MpiKind::kReceive;
   // Probes and receives from nobody say a communicator, too.
-  const bool is_point_to_point = name.find("ecv") != name.npos ||
-                                 name.find("end") != name.npos ||
-                                 name.find("robe") != name.npos;
-  return call.comm >= 0 && !is_point_to_point ? MpiKind::kCollective
-                                              : MpiKind::kOther;
+  return call.comm >= 0 && !model::IsPointToPoint(name) ? MpiKind::kCollective
+                                                        : MpiKind::kOther;
 }
 
 MpiCall ReadCall(const Trace& trace, EventIndex event, std::string_view name) {
@@ -83,11 +81,8 @@ MpiCall ReadCall(const Trace& trace, EventIndex event, std::string_view name) {
       .root = numbers.Get("root", -1),
       .bytes = numbers.Get("bytes", 0)};
   call.kind = KindOf(name, call);
-  const bool only_begins = name.starts_with("MPI_I") ||
-                           name.ends_with("_init") ||
-                           name.find("robe") != name.npos;
-  const bool has_message = !numbers.Find("failed") || call.from >= 0;
-  call.is_message = (call.is_request || !only_begins) && has_message;
+  call.is_message = model::StandsForMessages(
+      name, call.is_request, numbers.Find("failed").has_value(), call.from);
   call.receives_at_ns = trace.start()[event];
   return call;
 }
@@ -254,8 +249,7 @@ class Finder {
       if (!name.starts_with(kPrefix)) return;
       const auto at = index.find(pid);
       if (at == index.end()) return;
-      if (name == "MPI_Mprobe" || name == "MPI_Improbe")
-        NoteFound(pid, event, found);
+      if (model::IsMatchedProbe(name)) NoteFound(pid, event, found);
       if (trace_.flags()[event] & model::kEventInstant) return;
       MpiCall call = ReadCall(trace_, event, name);
       call.rank = at->second;

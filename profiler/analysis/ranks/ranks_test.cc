@@ -250,6 +250,20 @@ TEST(RanksTest, WhoCompletesACollectiveCallWaitsForTheLastRank) {
   EXPECT_EQ(sums[0].waiting_ns, 0);
 }
 
+// Its name begins like that of MPI_Ibarrier.
+TEST(RanksTest, MakingAnIntercommunicatorWaitsForTheLastRank) {
+  Job job;
+  for (const int64_t rank : {0, 1}) {
+    job.AddRank(rank, 2);
+    job.Call("MPI_Intercomm_merge", 100 + 50 * rank, 160, {{"comm", 0}});
+  }
+  const model::Trace trace = job.Build();
+  const auto sums = CollectiveSums(JobOfRanks(trace));
+  ASSERT_THAT(sums, SizeIs(1));
+  EXPECT_EQ(sums[0].waiting_ns, 50);
+  EXPECT_EQ(sums[0].late_rank, 1);
+}
+
 TEST(RanksTest, RanksComeLaterThanTheFirst) {
   Job job;
   for (const int64_t rank : {0, 1, 2}) {
