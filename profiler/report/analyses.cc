@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <utility>
 
 #include "profiler/analysis/critical_path.h"
 #include "profiler/analysis/device/device_copies.h"
@@ -10,6 +12,7 @@
 #include "profiler/analysis/device/device_queue.h"
 #include "profiler/analysis/device/device_times.h"
 #include "profiler/analysis/device/launches.h"
+#include "profiler/analysis/ranks/rank_path.h"
 #include "profiler/analysis/wake_path.h"
 #include "profiler/report/device_tables.h"
 #include "profiler/report/finding_table.h"
@@ -32,6 +35,14 @@ ValueTable OfJob(const Trace& trace) {
   return kTable(analysis::JobOfRanks(trace));
 }
 
+// Nothing: the trace has no such path.
+std::optional<ValueTable> OfRankPath(
+    const Trace& trace, ValueTable (*table)(const analysis::JobOfRanks&)) {
+  analysis::RankCalls calls = analysis::FindRankCalls(trace);
+  if (!analysis::HasRankPath(calls)) return std::nullopt;
+  return table(analysis::JobOfRanks(trace, std::move(calls)));
+}
+
 // Sorted by name; docs/add-an-analysis.md says what else a new row needs.
 constexpr Analysis kAnalyses[] = {
     {"collectives",
@@ -39,14 +50,14 @@ constexpr Analysis kAnalyses[] = {
      OfJob<CollectiveTable>},
     {"critical_path", "what the run waited for in the end, by cause and name",
      [](const Trace& trace) {
-       if (HasRankPath(trace)) return RankPathTable(trace);
+       if (auto path = OfRankPath(trace, RankPathTable)) return *path;
        if (analysis::HasWakePath(trace)) return WakePathTable(trace);
        return CriticalPathTable(
            trace, analysis::FindCriticalPath(trace, Launches(trace), {}));
      }},
     {"critical_path_steps", "the same, step by step in time",
      [](const Trace& trace) {
-       if (HasRankPath(trace)) return RankPathStepTable(trace);
+       if (auto path = OfRankPath(trace, RankPathStepTable)) return *path;
        if (analysis::HasWakePath(trace)) return WakePathStepTable(trace);
        return CriticalPathStepTable(
            trace, analysis::FindCriticalPath(trace, Launches(trace), {}));

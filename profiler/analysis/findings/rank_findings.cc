@@ -8,6 +8,7 @@
 #include "profiler/analysis/findings/finding_text.h"
 #include "profiler/analysis/ranks/mpi_calls.h"
 #include "profiler/analysis/ranks/rank_waits.h"
+#include "profiler/model/mpi_names.h"
 
 namespace kymo::analysis {
 namespace {
@@ -19,11 +20,7 @@ constexpr int64_t kLateTimes = 4;
 
 std::string_view TableOf(const std::string& call) {
   if (call.starts_with("MPI_Wait")) return "mpi_waits";
-  const bool is_message =
-      call.starts_with("MPI_") &&
-      (call.find("ecv") != call.npos || call.find("end") != call.npos ||
-       call.find("robe") != call.npos);
-  return is_message ? "messages" : "collectives";
+  return model::IsPointToPoint(call) ? "messages" : "collectives";
 }
 
 std::string Since(const FindingRun& run, const LateRank& late) {
@@ -37,10 +34,10 @@ std::string Since(const FindingRun& run, const LateRank& late) {
 
 // Cost: that of matching messages, if the trace has ranks.
 void AddRankFindings(const FindingRun& run, std::vector<Finding>& findings) {
-  const JobOfRanks job(run.trace);
-  const RankCalls& calls = job.calls;
-  const auto ranks = static_cast<int64_t>(calls.ranks.size());
+  RankCalls found = FindRankCalls(run.trace);
+  const auto ranks = static_cast<int64_t>(found.ranks.size());
   if (ranks < 2) return;
+  const JobOfRanks job(run.trace, std::move(found));
   const std::vector<LateRank> late = LateRanks(job);
   if (late.empty()) return;
   DurationNs others_ns = 0;
@@ -51,7 +48,7 @@ void AddRankFindings(const FindingRun& run, std::vector<Finding>& findings) {
       worst.waited_ns / kLateTimes < others_ns / (ranks - 1)) {
     return;
   }
-  const int64_t rank = calls.ranks[worst.rank].rank;
+  const int64_t rank = job.calls.ranks[worst.rank].rank;
   Finding finding = run.OfTime(FindingKind::kLateRank, worst.waited_ns);
   finding.share /= static_cast<double>(ranks);
   finding.title = absl::StrCat("Other ranks waited ", TimeText(worst.waited_ns),

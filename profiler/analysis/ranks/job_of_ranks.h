@@ -1,6 +1,6 @@
 // job_of_ranks.h - what the tables of a job's ranks are made of, found once.
 //
-//   const JobOfRanks job(trace);
+//   const JobOfRanks job(trace, FindRankCalls(trace));
 //   Print(CollectiveSums(job), LateRanks(job));
 //
 // Threads: values. Cost: that of matching the messages and collective calls of
@@ -8,6 +8,7 @@
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_JOB_OF_RANKS_H_
 #define KYMO_PROFILER_ANALYSIS_RANKS_JOB_OF_RANKS_H_
 
+#include <utility>
 #include <vector>
 
 #include "profiler/analysis/ranks/collectives.h"
@@ -19,8 +20,10 @@ namespace kymo::analysis {
 
 struct JobOfRanks {
   explicit JobOfRanks(const model::Trace& of)
+      : JobOfRanks(of, FindRankCalls(of)) {}
+  JobOfRanks(const model::Trace& of, RankCalls found)
       : trace(of),
-        calls(FindRankCalls(trace)),
+        calls(std::move(found)),
         collectives(FindCollectives(trace, calls)),
         messages(MatchMessages(trace, calls)),
         waits(trace, calls, collectives, messages) {}

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/analysis/ranks/mpi_calls.h"
 #include "profiler/analysis/ranks/rank_path.h"
 #include "profiler/report/paths/path_parts.h"
 
@@ -16,9 +15,8 @@ namespace {
 using analysis::RankStep;
 
 struct NamedRankPath {
-  explicit NamedRankPath(const model::Trace& trace) : parts(trace) {
-    const analysis::JobOfRanks job(trace);
-    calls = job.calls;
+  explicit NamedRankPath(const analysis::JobOfRanks& job)
+      : ranks(job.calls.ranks), parts(job.trace) {
     for (const RankStep& step : analysis::FindRankPath(job)) {
       if (step.call == model::kNoEvent) {
         parts.AddRunning(step.track, step.start_ns, step.end_ns, "computing");
@@ -27,7 +25,7 @@ struct NamedRankPath {
                    .start_ns = step.start_ns,
                    .duration_ns = step.duration_ns(),
                    .cause = "MPI",
-                   .name = std::string(trace.EventName(step.call))});
+                   .name = std::string(job.trace.EventName(step.call))});
       }
       rank_of.emplace(step.track, step.rank);
     }
@@ -45,21 +43,17 @@ struct NamedRankPath {
   }
 
   const analysis::Rank& RankOf(model::TrackIndex track) const {
-    return calls.ranks[rank_of.at(track)];
+    return ranks[rank_of.at(track)];
   }
 
-  analysis::RankCalls calls;
+  const std::vector<analysis::Rank>& ranks;
   PathParts parts;
-  std::map<model::TrackIndex, size_t> rank_of;  // into calls.ranks
+  std::map<model::TrackIndex, size_t> rank_of;  // into ranks
 };
 
 }  // namespace
 
-bool HasRankPath(const model::Trace& trace) {
-  return analysis::HasRankPath(analysis::FindRankCalls(trace));
-}
-
-ValueTable RankPathTable(const model::Trace& trace) {
+ValueTable RankPathTable(const analysis::JobOfRanks& job) {
   ValueTable table{.columns = {{"rank", "Rank", Unit::kCount},
                                {"host", "Host", Unit::kText},
                                {"rank_share", "Rank %", Unit::kShare},
@@ -69,7 +63,7 @@ ValueTable RankPathTable(const model::Trace& trace) {
                                {"path_ns", "On the path", Unit::kNs},
                                {"count", "# of parts", Unit::kCount}},
                    .rows = {}};
-  const NamedRankPath path(trace);
+  const NamedRankPath path(job);
   for (PathRow& row : SumOfParts(path.ByRank())) {
     const analysis::Rank& rank = path.RankOf(row.track);
     table.rows.push_back({rank.rank, rank.host, row.track_share,
@@ -79,7 +73,7 @@ ValueTable RankPathTable(const model::Trace& trace) {
   return table;
 }
 
-ValueTable RankPathStepTable(const model::Trace& trace) {
+ValueTable RankPathStepTable(const analysis::JobOfRanks& job) {
   ValueTable table{.columns = {{"start_ns", "Start", Unit::kNs},
                                {"rank", "Rank", Unit::kCount},
                                {"host", "Host", Unit::kText},
@@ -87,10 +81,10 @@ ValueTable RankPathStepTable(const model::Trace& trace) {
                                {"name", "Name", Unit::kText},
                                {"path_ns", "On the path", Unit::kNs}},
                    .rows = {}};
-  const NamedRankPath path(trace);
+  const NamedRankPath path(job);
   for (const NamedPart& part : path.parts.list()) {
     const analysis::Rank& rank = path.RankOf(part.track);
-    table.rows.push_back({part.start_ns - trace.start_ns(), rank.rank,
+    table.rows.push_back({part.start_ns - job.trace.start_ns(), rank.rank,
                           rank.host, std::string(part.cause), part.name,
                           part.duration_ns});
   }

@@ -1,6 +1,6 @@
 // rank_path_tables.h - which rank held up the end of a job, as tables.
 //
-//   if (HasRankPath(trace)) Print(RankPathTable(trace));
+//   if (analysis::HasRankPath(job.calls)) Print(RankPathTable(job));
 //
 //   Rank  Host  Rank %  Cause      Name         Path %  On the path  # of parts
 //      1  a     80.00%  computing  ComputeRows  70.00%       1.200s         900
@@ -12,21 +12,18 @@
 #ifndef KYMO_PROFILER_REPORT_RANKS_RANK_PATH_TABLES_H_
 #define KYMO_PROFILER_REPORT_RANKS_RANK_PATH_TABLES_H_
 
-#include "profiler/model/trace.h"
+#include "profiler/analysis/ranks/job_of_ranks.h"
 #include "profiler/report/value_table.h"
 
 namespace kymo::report {
 
-// Whether the trace has several ranks of MPI.
-bool HasRankPath(const model::Trace& trace);
-
 // The path's time by rank, cause and name. The rank that had most of it is
 // first. Names with less than 1 % of the path are one row, "[other]", for each
-// rank and cause. REQUIRES, as below: HasRankPath(trace).
-ValueTable RankPathTable(const model::Trace& trace);
+// rank and cause. REQUIRES, as below: HasRankPath.
+ValueTable RankPathTable(const analysis::JobOfRanks& job);
 
 // The same in the order of time. Times count from the trace's start.
-ValueTable RankPathStepTable(const model::Trace& trace);
+ValueTable RankPathStepTable(const analysis::JobOfRanks& job);
 
 }  // namespace kymo::report
 

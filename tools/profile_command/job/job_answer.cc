@@ -18,7 +18,7 @@
 #include "importers/chrome/chrome_importer.h"
 #include "importers/load/load.h"
 #include "importers/raw/raw_importer.h"
-#include "profiler/analysis/ranks/mpi_calls.h"
+#include "profiler/analysis/ranks/job_of_ranks.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace.h"
@@ -175,14 +175,38 @@ void SayAboutClocks(std::string_view rule, const LoadedTrace& loaded) {
 }
 
 // Whether ranks of the job called MPI_Init, and each was alone there.
-bool IsOfSingletons(const model::Trace& trace, const JobRank& job) {
+bool IsOfSingletons(const model::Trace& trace,
+                    const std::vector<analysis::Rank>& ranks,
+                    const JobRank& job) {
   if (job.size < 2 || (!trace.strings().Find("MPI_Init") &&
                        !trace.strings().Find("MPI_Init_thread"))) {
     return false;
   }
-  return std::ranges::none_of(
-      analysis::FindRankCalls(trace).ranks,
-      [](const analysis::Rank& rank) { return rank.is_mpi && rank.size > 1; });
+  return std::ranges::none_of(ranks, [](const analysis::Rank& rank) {
+    return rank.is_mpi && rank.size > 1;
+  });
+}
+
+// Says it if the trace lacks what a job of MPI should have.
+void SayWhatMpiLacks(const model::Trace& trace,
+                     const std::vector<analysis::Rank>& ranks,
+                     const ProfileCommand& command, const JobRank& job) {
+  const bool records_mpi = command.activities.empty() ||
+                           std::ranges::count(command.activities, "mpi") > 0;
+  if (job.may_use_mpi && !records_mpi) {
+    Say("--activities has no mpi, so the answer is without calls of MPI, "
+        "messages and who waited for whom; --activities=cpu,mpi records them");
+  } else if (IsOfSingletons(trace, ranks, job)) {
+    Say(absl::StrCat(
+        "MPI knows of no other rank in any of the ", job.size,
+        " ranks: the launcher has not connected them (srun has --mpi=pmix or "
+        "--mpi=pmi2 for that), so there are no messages between ranks"));
+  } else if (job.is_mpi && ranks.empty()) {
+    Say("no rank called MPI_Init in a way that Kymo sees, so there are no "
+        "tables of ranks; Kymo does not see MPI that is linked statically, or "
+        "whose functions the program looks up itself (dlsym), as Python's "
+        "ctypes and Julia's MPI.jl do");
+  }
 }
 
 std::string SumsJson(const analysis::RankSums& sums) {
@@ -193,16 +217,32 @@ std::string SumsJson(const analysis::RankSums& sums) {
 }
 
 // With --keep_ranks, of which ranks the other tables are.
-std::string AboutKept(const model::Trace& trace,
+std::string AboutKept(const std::vector<analysis::Rank>& ranks,
                       const analysis::RankSums& sums) {
   std::vector<int64_t> kept;
-  for (const analysis::Rank& rank : analysis::FindRankCalls(trace).ranks) {
-    kept.push_back(rank.rank);
-  }
+  for (const analysis::Rank& rank : ranks) kept.push_back(rank.rank);
   if (kept.empty()) return "";
   return absl::StrCat("These tables are of ", RankList(kept),
                       " only, which --keep_ranks has kept; averages of all ",
                       sums.ranks().size(), " ranks are in ranks.txt.\n\n");
+}
+
+// What the ranks of a trace did, for the screen and ranks.txt.
+struct JobAnswer {
+  JobTimes times;
+  std::vector<JobTable> tables;
+  std::string about_kept;
+};
+
+// `sums` are null without --keep_ranks.
+JobAnswer AnswerOf(const model::Trace& trace, const ProfileCommand& command,
+                   const JobRank& job, const analysis::RankSums* sums) {
+  const analysis::JobOfRanks ranks(trace);
+  SayWhatMpiLacks(trace, ranks.calls.ranks, command, job);
+  return {
+      .times = TimesOfJob(ranks),
+      .tables = JobTables(ranks, sums),
+      .about_kept = sums ? AboutKept(ranks.calls.ranks, *sums) : std::string()};
 }
 
 // Keeps so many. If no averages came, all that is there.
@@ -278,23 +318,8 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
        {"rank_clock_unknown", "rank_clock_by_messages", "rank_clock_jumped"}) {
     SayAboutClocks(rule, loaded);
   }
-  const bool records_mpi = command.activities.empty() ||
-                           std::ranges::count(command.activities, "mpi") > 0;
-  if (job.rank().may_use_mpi && !records_mpi) {
-    Say("--activities has no mpi, so the answer is without calls of MPI, "
-        "messages and who waited for whom; --activities=cpu,mpi records them");
-  } else if (IsOfSingletons(loaded.trace, job.rank())) {
-    Say(absl::StrCat(
-        "MPI knows of no other rank in any of the ", job.rank().size,
-        " ranks: the launcher has not connected them (srun has --mpi=pmix or "
-        "--mpi=pmi2 for that), so there are no messages between ranks"));
-  } else if (job.rank().is_mpi &&
-             analysis::FindRankCalls(loaded.trace).ranks.empty()) {
-    Say("no rank called MPI_Init in a way that Kymo sees, so there are no "
-        "tables of ranks; Kymo does not see MPI that is linked statically, or "
-        "whose functions the program looks up itself (dlsym), as Python's "
-        "ctypes and Julia's MPI.jl do");
-  }
+  JobAnswer answer =
+      AnswerOf(loaded.trace, command, job.rank(), sums ? &*sums : nullptr);
   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> out,
                         RunFolder::Take(job.path()));
   KYMO_RETURN_IF_ERROR(out->RemoveOld());
@@ -303,13 +328,10 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   KYMO_ASSIGN_OR_RETURN(const RunTables tables,
                         MakeTables(loaded.trace, without_screen));
   ExportNotes notes;
-  const std::string about_kept = sums ? AboutKept(loaded.trace, *sums) : "";
   absl::Status status = WriteFiles(
-      loaded.trace, [&] { return about_kept + tables.text; }, command,
+      loaded.trace, [&] { return answer.about_kept + tables.text; }, command,
       exporters, *out, progress, notes, {.job = sums ? &*sums : nullptr});
-  const std::vector<JobTable> job_tables =
-      JobTables(loaded.trace, sums ? &*sums : nullptr);
-  std::string about = WholeTables(job_tables);
+  std::string about = WholeTables(answer.tables);
   if (sums) {
     status.Update(WriteText(SumsJson(*sums), "job_averages.json", *out));
   }
@@ -322,8 +344,9 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
     const JobFacts facts = {
         .target = absl::StrJoin(command.target, " "),
         .ranks = job.rank().size,
-        .with_trace = static_cast<int64_t>(files.traces.size())};
-    ShowScreen(loaded.trace, facts, job_tables, command);
+        .with_trace = static_cast<int64_t>(files.traces.size()),
+        .times = std::move(answer.times)};
+    ShowScreen(loaded.trace, facts, answer.tables, command);
     ShowFiles(*out);
   }
   if (command.view && std::ranges::count(out->Names(), kPageFile) > 0) {

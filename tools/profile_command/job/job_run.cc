@@ -278,11 +278,11 @@ void JobRun::AddClocks(Recording& recording) {
 
 void JobRun::SayDone(bool has_trace) {
   is_told_ = true;
+  const bool sends = SendsTrace();
   // If the command is killed until then, the guard says it.
-  if (!SendsTrace()) folder_.SayDone(folder_.rank().rank, has_trace);
+  if (!sends) folder_.SayDone(folder_.rank().rank, has_trace);
   guard_.reset();
-  if (!SendsTrace()) return;
-  if (!link_) return;  // the program never started
+  if (!sends || !link_) return;  // without a link, the program never started
   const absl::Status status = SendResults(has_trace);
   presence_.reset();
   folder_.Leave();

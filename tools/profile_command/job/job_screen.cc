@@ -1,7 +1,6 @@
 #include "tools/profile_command/job/job_screen.h"
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -9,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/analysis/findings/findings.h"
 #include "profiler/analysis/ranks/imbalance.h"
-#include "profiler/analysis/ranks/mpi_calls.h"
+#include "profiler/analysis/ranks/rank_path.h"
 #include "profiler/base/time.h"
 #include "profiler/report/fitted_table.h"
 #include "profiler/report/ranks/rank_path_tables.h"
@@ -166,32 +165,8 @@ std::string Count(int64_t count, const char* one, const char* many) {
   return absl::StrCat(count, " ", count == 1 ? one : many);
 }
 
-// What all ranks of the trace did together.
-struct Whole {
-  std::set<std::string> hosts;
-  DurationNs longest_ns = 0;
-  DurationNs all_ns = 0;       // the ranks' times, added up
-  DurationNs mpi_wall_ns = 0;  // of those with MPI
-  DurationNs mpi_ns = 0;
-};
-
-Whole AddUp(const model::Trace& trace) {
-  Whole whole;
-  const analysis::RankCalls calls = analysis::FindRankCalls(trace);
-  for (const analysis::RankTimes& times :
-       analysis::TimesOfRanks(trace, calls)) {
-    const analysis::Rank& rank = calls.ranks[times.rank];
-    if (!rank.host.empty()) whole.hosts.insert(rank.host);
-    whole.longest_ns = std::max(whole.longest_ns, times.wall_ns);
-    whole.all_ns += times.wall_ns;
-    if (!rank.is_mpi) continue;
-    whole.mpi_wall_ns += times.wall_ns;
-    whole.mpi_ns += times.in_mpi_ns;
-  }
-  return whole;
-}
-
-std::string Headline(const JobFacts& facts, const Whole& whole) {
+std::string Headline(const JobFacts& facts) {
+  const JobTimes& whole = facts.times;
   std::string line = absl::StrCat(VisibleText(facts.target), ": ",
                                   Count(facts.ranks, "rank", "ranks"));
   if (!whole.hosts.empty()) {
@@ -221,9 +196,23 @@ std::string Headline(const JobFacts& facts, const Whole& whole) {
 
 }  // namespace
 
-std::vector<JobTable> JobTables(const model::Trace& trace,
+JobTimes TimesOfJob(const analysis::JobOfRanks& job) {
+  JobTimes whole;
+  for (const analysis::RankTimes& times :
+       analysis::TimesOfRanks(job.trace, job.calls)) {
+    const analysis::Rank& rank = job.calls.ranks[times.rank];
+    if (!rank.host.empty()) whole.hosts.insert(rank.host);
+    whole.longest_ns = std::max(whole.longest_ns, times.wall_ns);
+    whole.all_ns += times.wall_ns;
+    if (!rank.is_mpi) continue;
+    whole.mpi_wall_ns += times.wall_ns;
+    whole.mpi_ns += times.in_mpi_ns;
+  }
+  return whole;
+}
+
+std::vector<JobTable> JobTables(const analysis::JobOfRanks& job,
                                 const analysis::RankSums* sums) {
-  const analysis::JobOfRanks job(trace);
   std::vector<JobTable> tables;
   const auto add = [&](std::string about, report::ValueTable table) {
     if (table.rows.empty()) return;
@@ -234,8 +223,8 @@ std::vector<JobTable> JobTables(const model::Trace& trace,
         report::JobTable(*sums));
   }
   add("Ranks", report::RankTable(job));
-  if (report::HasRankPath(trace)) {
-    add("Critical path: what held up the end", report::RankPathTable(trace));
+  if (analysis::HasRankPath(job.calls)) {
+    add("Critical path: what held up the end", report::RankPathTable(job));
   }
   add("Collective calls: waiting until the last rank entered",
       report::CollectiveTable(job));
@@ -267,9 +256,8 @@ std::string JobScreen(const model::Trace& trace, const JobFacts& facts,
                       const std::vector<JobTable>& tables,
                       const std::vector<std::string>& findings,
                       const ScreenOptions& options) {
-  const Whole whole = AddUp(trace);
-  std::string out = Colored(Wrapped(Headline(facts, whole), options.width, 2),
-                            kBold, options.color) +
+  std::string out = Colored(Wrapped(Headline(facts), options.width, 2), kBold,
+                            options.color) +
                     "\n";
   if (!findings.empty()) out += "\n";
   for (const std::string& finding : findings) {
@@ -282,7 +270,7 @@ std::string JobScreen(const model::Trace& trace, const JobFacts& facts,
                              : std::min(all, static_cast<size_t>(options.rows));
     out += "\n" + Wrapped(table.about, options.width, 2) + "\n" +
            report::FormatFittedTable(
-               Fitted(table.table, shown, whole.all_ns),
+               Fitted(table.table, shown, facts.times.all_ns),
                {.width = options.width, .color = options.color});
     if (shown < all) absl::StrAppend(&out, "and ", all - shown, " more\n");
   }

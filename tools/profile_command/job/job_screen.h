@@ -16,9 +16,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "profiler/analysis/ranks/job_of_ranks.h"
 #include "profiler/analysis/ranks/rank_sums.h"
 #include "profiler/model/trace.h"
 #include "profiler/report/value_table.h"
@@ -33,13 +35,25 @@ struct JobTable {
 };
 
 // Those that have rows. `sums` are null without --keep_ranks.
-std::vector<JobTable> JobTables(const model::Trace& trace,
+std::vector<JobTable> JobTables(const analysis::JobOfRanks& job,
                                 const analysis::RankSums* sums);
+
+// What all ranks of the trace did together.
+struct JobTimes {
+  std::set<std::string> hosts;
+  DurationNs longest_ns = 0;
+  DurationNs all_ns = 0;       // the ranks' times, added up
+  DurationNs mpi_wall_ns = 0;  // of those with MPI
+  DurationNs mpi_ns = 0;
+};
+
+JobTimes TimesOfJob(const analysis::JobOfRanks& job);
 
 struct JobFacts {
   std::string target;
   int64_t ranks = 0;       // of the job
   int64_t with_trace = 0;  // the ranks that the trace has
+  JobTimes times = {};
 };
 
 // At most three, the late rank first.

@@ -47,8 +47,13 @@ model::Trace Job() {
 }
 
 std::string Screen(const model::Trace& trace, const ScreenOptions& options) {
-  return JobScreen(trace, {.target = "./solver", .ranks = 3, .with_trace = 3},
-                   JobTables(trace, nullptr), FindingsOfJob(trace), options);
+  const analysis::JobOfRanks job(trace);
+  return JobScreen(trace,
+                   {.target = "./solver",
+                    .ranks = 3,
+                    .with_trace = 3,
+                    .times = TimesOfJob(job)},
+                   JobTables(job, nullptr), FindingsOfJob(trace), options);
 }
 
 TEST(JobScreenTest, BeginsWithTheJobAndTheLateRank) {
@@ -86,19 +91,27 @@ TEST(JobScreenTest, IsNoWiderThanTheTerminal) {
 TEST(JobScreenTest, SaysHowManyRowsAndRanksAreNotThere) {
   const model::Trace trace = Job();
   EXPECT_THAT(Screen(trace, {.rows = 2}), HasSubstr("and 1 more\n"));
-  EXPECT_THAT(JobScreen(trace, {.target = "a", .ranks = 64, .with_trace = 3},
-                        {}, {}, {}),
-              StartsWith("a: 64 ranks, 0.990 s; in MPI for 21 % of their time; "
-                         "with the traces of 3 ranks\n"));
+  const JobTimes times = TimesOfJob(analysis::JobOfRanks(trace));
+  EXPECT_THAT(
+      JobScreen(trace,
+                {.target = "a", .ranks = 64, .with_trace = 3, .times = times},
+                {}, {}, {}),
+      StartsWith("a: 64 ranks, 0.990 s; in MPI for 21 % of their time; "
+                 "with the traces of 3 ranks\n"));
 }
 
 TEST(JobScreenTest, WithoutRanksThereIsNoTable) {
   TestTrace t;
   t.AddRange(t.AddThread(1, 1, "main"), "solve", 0, 10);
   const model::Trace trace = std::move(t).Build();
-  EXPECT_THAT(JobTables(trace, nullptr), IsEmpty());
-  EXPECT_EQ(JobScreen(trace, {.target = "a", .ranks = 2, .with_trace = 2}, {},
-                      {}, {}),
+  const analysis::JobOfRanks job(trace);
+  EXPECT_THAT(JobTables(job, nullptr), IsEmpty());
+  EXPECT_EQ(JobScreen(trace,
+                      {.target = "a",
+                       .ranks = 2,
+                       .with_trace = 2,
+                       .times = TimesOfJob(job)},
+                      {}, {}, {}),
             "a: 2 ranks\n");
 }
 
