@@ -27,9 +27,15 @@ using ::testing::IsEmpty;
 
 constexpr char kTreeToken[] = "fedcba9876543210fedcba9876543210";
 
-// The averages of a rank whose trace has no ranges.
+// The averages of a rank whose trace has ranges of a hundred names.
 analysis::RankSums SumsOf(int64_t rank) {
-  return analysis::RankSums::Of(TestTrace().Build(), rank);
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  for (int64_t i = 0; i < 100; ++i) {
+    t.AddRange(main, "step " + std::to_string(i), 10 * i,
+               10 * i + 1 + rank % 9);
+  }
+  return analysis::RankSums::Of(std::move(t).Build(), rank);
 }
 
 std::vector<int64_t> RanksIn(const analysis::RankSums& sums) {
@@ -71,13 +77,14 @@ class TreeJob {
     // Rank 0 knows all of them, as in a job that runs for a while.
     started_.arrive_and_wait();
     const auto begin = std::chrono::steady_clock::now();
-    const analysis::RankSums sums = tree.Collect(SumsOf(rank));
-    const absl::Status status = link.SendSums(sums.Serialize());
+    const std::string sums = tree.Collect(SumsOf(rank)).Serialize();
+    const absl::Status status = link.SendSums(sums);
     EXPECT_TRUE(status.ok()) << status;
     const std::chrono::duration<double> took =
         std::chrono::steady_clock::now() - begin;
     const std::lock_guard<std::mutex> held(mutex_);
     longest_ = std::max(longest_, took.count());
+    most_bytes_ = std::max(most_bytes_, sums.size());
   }
 
   // Runs all ranks but 0, and returns what came there.
@@ -94,6 +101,7 @@ class TreeJob {
 
   // In seconds, of a rank: adding up, and sending it on.
   double longest() const { return longest_; }
+  size_t most_bytes() const { return most_bytes_; }
 
  private:
   MeetingPlace Place() const {
@@ -106,6 +114,7 @@ class TreeJob {
   std::latch started_;
   std::mutex mutex_;
   double longest_ = 0;
+  size_t most_bytes_ = 0;
   SumsBox box_;
   std::unique_ptr<RankServer> server_;
 };
@@ -133,7 +142,10 @@ TEST(RankTreeTest, EachRankCountsOnce) {
   const std::vector<int64_t> ranks = RanksIn(job.Run());
   ASSERT_EQ(ranks.size(), static_cast<size_t>(size - 1));
   for (int64_t rank = 1; rank < size; ++rank) EXPECT_EQ(ranks[rank - 1], rank);
-  if (asked != nullptr) printf("longest: %.3f s\n", job.longest());
+  if (asked != nullptr) {
+    printf("longest: %.3f s, largest message: %zu bytes\n", job.longest(),
+           job.most_bytes());
+  }
 }
 
 // Rank 4 dies before it sends. Its children go on to rank 0.
