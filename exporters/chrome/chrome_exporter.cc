@@ -167,6 +167,7 @@ struct LeftOut {
   ShortSlices flames;
   ShortSlices waits;
   bool heap_records = false;
+  bool records = false;  // some of each kind (FileForm::left_out)
 };
 
 bool HasWaits(const Trace& trace) {
@@ -239,7 +240,7 @@ absl::Status WriteSamples(const Trace& trace, const Rows& rows,
 absl::Status WriteTrace(const Trace& trace, const FileForm& form,
                         const ExportOptions& options, int64_t max_heap_records,
                         LeftOut& left_out, ByteSink& sink) {
-  left_out = {};
+  left_out = {.records = form.left_out > 0};
   if (form.fold > 1) {
     left_out.flames.shorter_than_ns =
         static_cast<DurationNs>(form.fold) * timeline::SlicePeriodNs(trace);
@@ -260,8 +261,7 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
   const ExactRecords exact(trace, rows, base_ns, with_heap);
   const MemoryEvents memory(trace, rows, exact, base_ns, with_heap);
   const chrome::WaitSlices waits(trace, rows, base_ns);
-  model::LossLedger ledger = trace.ledger();
-  ledger.Add(model::Loss::kEventsFolded, form.folded_ranges);
+  const model::LossLedger ledger = timeline::LedgerOf(trace, form);
   KYMO_RETURN_IF_ERROR(sink.Append(Head(trace, ledger, memory, base_ns)));
   KYMO_RETURN_IF_ERROR(sink.Append(RowNames(rows, text)));
 
@@ -299,7 +299,7 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
 void NoteLeftOut(const Trace& trace, const LeftOut& left_out,
                  const std::string& name, const ExportOptions& options) {
   if (options.notes == nullptr) return;
-  if (left_out.flames.left_out > 0) {
+  if (left_out.flames.left_out > 0 && !left_out.records) {
     options.notes->notices.push_back(absl::StrCat(
         name, ": ", TextOf(left_out.flames, "slices of flame charts"),
         ", and the file has ",
@@ -307,7 +307,7 @@ void NoteLeftOut(const Trace& trace, const LeftOut& left_out,
             ? "every sample as numbers"
             : "the newest samples as numbers, and sums of the older ones"));
   }
-  if (left_out.waits.left_out > 0) {
+  if (left_out.waits.left_out > 0 && !left_out.records) {
     options.notes->notices.push_back(
         absl::StrCat(name, ": ", TextOf(left_out.waits, "slices of waits"),
                      ", and the file has every wait as numbers"));
@@ -345,8 +345,9 @@ class ChromeExporter final : public TraceExporter {
               return WriteTrace(shown, form, options, settings.memory_events,
                                 left_out, sink);
             }));
-    NoteLeftOut(trace, left_out, name, options);
     if (options.progress) options.progress(1.0);
+    if (name.empty()) return std::vector<std::string>();
+    NoteLeftOut(trace, left_out, name, options);
     return std::vector<std::string>{std::move(name)};
   }
 

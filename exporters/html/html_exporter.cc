@@ -41,7 +41,7 @@ constexpr char kFileName[] = "report.html";
 // Of more, memory over time has one layer. Chrome's timeline has as many.
 constexpr uint64_t kMostHeapRecords = 1'000'000;
 
-// A page whose limits are divided by this is written even if it is too large.
+// A page that is too large even with its limits divided by this is left out.
 constexpr uint64_t kMostDivisor = 4096;
 
 // Passes bytes on and counts them. From `max_bytes` on it returns an error.
@@ -59,7 +59,6 @@ class BoundedSink final : public ByteSink {
   absl::Status Commit() override { return base_.Commit(); }
 
   bool is_full() const { return bytes_ > max_bytes_; }
-  uint64_t bytes() const { return bytes_; }
 
  private:
   ByteSink& base_;
@@ -183,20 +182,13 @@ PageLimits LimitsFor(const Trace& trace) {
   return limits;
 }
 
-void AddNotices(const Trace& trace, uint64_t left_out, bool is_too_large,
+void AddNotices(const Trace& trace, uint64_t left_out,
                 const ExportOptions& options) {
-  if (options.notes == nullptr) return;
-  if (left_out > 0) {
-    options.notes->notices.push_back(
-        absl::StrCat(kFileName, ": the timeline shows the longest ",
-                     trace.event_count() - left_out, " ranges and leaves out ",
-                     left_out, "; its tables count all of them"));
-  }
-  if (is_too_large) {
-    options.notes->notices.push_back(
-        absl::StrCat(kFileName, " is larger than its ", options.max_bytes,
-                     " of --max_size, because of its tables"));
-  }
+  if (options.notes == nullptr || left_out == 0) return;
+  options.notes->notices.push_back(
+      absl::StrCat(kFileName, ": the timeline shows the longest ",
+                   trace.event_count() - left_out, " ranges and leaves out ",
+                   left_out, "; its tables count all of them"));
 }
 
 // `summary` makes the text of summary.json.
@@ -209,19 +201,27 @@ absl::StatusOr<std::vector<std::string>> WriteFile(const Trace& trace,
   const std::string text = summary();
   const uint64_t max_bytes = options.max_bytes == 0 ? kAny : options.max_bytes;
   const PageLimits limits = LimitsFor(trace);
-  for (uint64_t divisor = 1;; divisor *= 2) {
+  for (uint64_t divisor = 1; divisor <= kMostDivisor; divisor *= 2) {
     KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> file,
                           out.Open(kFileName));
-    BoundedSink sink(*file, divisor < kMostDivisor ? max_bytes : kAny);
+    BoundedSink sink(*file, max_bytes);
     const absl::StatusOr<uint64_t> left_out =
         WritePage(trace, text, limits.Part(divisor), options, sink);
     if (sink.is_full()) continue;
     KYMO_RETURN_IF_ERROR(left_out.status());
     KYMO_RETURN_IF_ERROR(file->Commit());
-    AddNotices(trace, *left_out, sink.bytes() > max_bytes, options);
+    AddNotices(trace, *left_out, options);
     if (options.progress) options.progress(1.0);
     return std::vector<std::string>{kFileName};
   }
+  out.Remove(kFileName);  // an earlier run's
+  if (options.notes != nullptr) {
+    options.notes->notices.push_back(absl::StrCat(
+        kFileName, " is left out: its tables alone take more than its ",
+        max_bytes, " bytes of --max_size; 0 writes it"));
+  }
+  if (options.progress) options.progress(1.0);
+  return std::vector<std::string>();
 }
 
 class HtmlExporter final : public TraceExporter {

@@ -128,11 +128,14 @@ TEST(HtmlExporterTest, APageThatIsTooLargeHasTheLongestRanges) {
   EXPECT_EQ(Page(trace, {.max_bytes = whole}).size(), whole);
 }
 
-TEST(HtmlExporterTest, SaysThatItsTablesAreTooLarge) {
+TEST(HtmlExporterTest, IsLeftOutIfItsTablesAreTooLarge) {
   ExportNotes notes;
-  Page(TestTrace().Build(), {.max_bytes = 10, .notes = &notes});
+  const Exported files = Export(*NewHtmlExporter(), TestTrace().Build(),
+                                {.max_bytes = 10, .notes = &notes});
+  EXPECT_TRUE(files.empty());
   ASSERT_EQ(notes.notices.size(), 1);
-  EXPECT_NE(notes.notices[0].find("larger than its 10 of --max_size"),
+  EXPECT_NE(notes.notices[0].find("report.html is left out: its tables alone "
+                                  "take more than its 10 bytes of --max_size"),
             std::string::npos);
 }
 

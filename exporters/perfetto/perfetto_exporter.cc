@@ -157,12 +157,13 @@ std::string Recording(const Trace& trace, const model::LossLedger& ledger,
 struct LeftOut {
   ShortSlices samples;
   ShortSlices waits;
+  bool records = false;  // some of each kind (FileForm::left_out)
 };
 
 absl::Status WriteTrace(const Trace& trace, const FileForm& form,
                         const ExportOptions& options, LeftOut& left_out,
                         ByteSink& sink) {
-  left_out = {};
+  left_out = {.records = form.left_out > 0};
   if (form.fold > 1) {
     left_out.samples.shorter_than_ns =
         static_cast<DurationNs>(form.fold) * timeline::SlicePeriodNs(trace);
@@ -172,8 +173,7 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
           std::max<DurationNs>(trace.thread_states()->min_wait_ns, kNsPerUs);
     }
   }
-  model::LossLedger ledger = trace.ledger();
-  ledger.Add(model::Loss::kEventsFolded, form.folded_ranges);
+  const model::LossLedger ledger = timeline::LedgerOf(trace, form);
   const TimeNs base_ns = BaseTime(trace);
   pf::TrackTable tracks(trace);
   const uint64_t recording = tracks.AddChild(0, "Recording");
@@ -203,6 +203,19 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
   return samples.Write(output, left_out.samples);
 }
 
+void AddNotices(const LeftOut& left_out, const std::string& name,
+                ExportNotes& notes) {
+  if (left_out.samples.left_out > 0) {
+    notes.notices.push_back(
+        absl::StrCat(name, ": ", TextOf(left_out.samples, "slices of samples"),
+                     ", and the file has every sample for flame graphs"));
+  }
+  if (left_out.waits.left_out > 0) {
+    notes.notices.push_back(
+        absl::StrCat(name, ": ", TextOf(left_out.waits, "waits")));
+  }
+}
+
 class PerfettoExporter final : public TraceExporter {
  public:
   const PluginInfo& info() const noexcept override { return info_; }
@@ -222,16 +235,11 @@ class PerfettoExporter final : public TraceExporter {
             [&](const Trace& shown, const FileForm& form, ByteSink& sink) {
               return WriteTrace(shown, form, options, left_out, sink);
             }));
-    if (left_out.samples.left_out > 0 && options.notes != nullptr) {
-      options.notes->notices.push_back(absl::StrCat(
-          name, ": ", TextOf(left_out.samples, "slices of samples"),
-          ", and the file has every sample for flame graphs"));
-    }
-    if (left_out.waits.left_out > 0 && options.notes != nullptr) {
-      options.notes->notices.push_back(
-          absl::StrCat(name, ": ", TextOf(left_out.waits, "waits")));
-    }
     if (options.progress) options.progress(1.0);
+    if (name.empty()) return std::vector<std::string>();
+    if (options.notes != nullptr && !left_out.records) {
+      AddNotices(left_out, name, *options.notes);
+    }
     return std::vector<std::string>{std::move(name)};
   }
 

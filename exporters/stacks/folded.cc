@@ -244,7 +244,7 @@ int64_t FoldedStacks::LeastWeight(uint64_t max_bytes) const {
       least = middle + 1;
     }
   }
-  return least;
+  return sizes.BytesIfPruned(least) <= max_bytes ? least : total() + 2;
 }
 
 void FoldedStacks::Prune(int64_t least) {

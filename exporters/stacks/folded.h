@@ -83,7 +83,8 @@ class FoldedStacks {
   // The stacks that are not shown whole: folded or pruned.
   uint64_t folded_count() const { return folded_count_; }
 
-  // The least w for which Prune(w) leaves at most `max_bytes` of text.
+  // The least w for which Prune(w) leaves at most `max_bytes` of text. More
+  // than total() + 1 if none does: a line of each root is left.
   int64_t LeastWeight(uint64_t max_bytes) const;
   // Moves what weighs less than `least`, with everything below it, to [other].
   // At most once, until Restore takes it back.

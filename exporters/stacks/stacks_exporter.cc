@@ -168,6 +168,7 @@ class Files {
                                 ? 0
                                 : folded.LeastWeight(options_.max_bytes / 12);
     folded.Prune(std::max(share, fitting));
+    if (fitting > folded.total() + 1) return LeaveOut(name, folded);
     names_.emplace_back(name);
     KYMO_RETURN_IF_ERROR(folded.Write(out_, name));
     NoteCut(name, cut);
@@ -182,6 +183,17 @@ class Files {
   }
 
  private:
+  absl::Status LeaveOut(const char* name, const FoldedStacks& folded) {
+    out_.Remove(name);  // an earlier run's
+    if (options_.notes == nullptr) return absl::OkStatus();
+    options_.notes->ledger.Add(model::Loss::kStacksFolded,
+                               folded.folded_count());
+    options_.notes->notices.push_back(
+        absl::StrCat(name,
+                     " is left out: its roots alone are too many for "
+                     "its part of --max_size; 0 writes it"));
+    return absl::OkStatus();
+  }
   void NoteCut(const char* name, uint64_t stacks) {
     Note(name, stacks, "cut to --stacks_max_frames; 0 keeps all frames");
   }
@@ -264,7 +276,7 @@ absl::Status WriteSpeedscopeFile(const Trace& trace, const Settings& settings,
             return stacks::WriteSpeedscope(
                 shown, static_cast<uint32_t>(settings.max_frames), sink);
           }));
-  names.push_back(std::move(name));
+  if (!name.empty()) names.push_back(std::move(name));
   return absl::OkStatus();
 }
 

@@ -108,31 +108,46 @@ class TensorboardExporter final : public TraceExporter {
           shown, steps,
           {.host = host,
            .max_heap_records = form.fold > 1 ? 0 : settings.memory_events,
-           .folded_ranges = form.folded_ranges},
+           .folded_ranges = form.folded_ranges,
+           .left_out = form.left_out + form.without_details},
           options.progress, sink);
     };
+    const uint64_t most_events = options.max_bytes / 8;  // of bytes
     // The event file's sweeps over the trace take one thread, the XSpace all.
-    absl::Status space_status;
+    absl::StatusOr<std::string> space;
     std::string event_file;
     ParallelForEach(2, [&](size_t task) {
       if (task == 0) {
-        space_status = timeline::WriteBounded({.name = space_name,
-                                               .max_bytes = options.max_bytes,
-                                               .compresses = false},
-                                              trace, options, out, write_space)
-                           .status();
+        space = timeline::WriteBounded(
+            {.name = space_name,
+             .max_bytes = options.max_bytes - most_events,
+             .compresses = false},
+            trace, options, out, write_space);
       } else {
         event_file = EventFile(trace, steps);
       }
     });
-    KYMO_RETURN_IF_ERROR(space_status);
+    KYMO_RETURN_IF_ERROR(space.status());
+    std::vector<std::string> names;
+    if (!space->empty()) names.push_back(space_name);
+    if (options.progress) options.progress(1.0);
+    if (options.max_bytes != 0 && event_file.size() > most_events) {
+      out.Remove(events_name);  // an earlier run's
+      if (options.notes != nullptr) {
+        options.notes->notices.push_back(absl::StrCat(
+            events_name, " is left out: it has ", event_file.size(),
+            " bytes, and its part of --max_size is ", most_events,
+            "; 0 writes it"));
+      }
+      return names;
+    }
     if (const absl::Status status = WriteFile(events_name, event_file, out);
         !status.ok()) {
       out.Remove(space_name);
       return status;
     }
-    if (options.progress) options.progress(1.0);
-    return std::vector<std::string>{space_name, events_name};
+    names.push_back(events_name);
+    return names;
   }
 
  private:

@@ -6,11 +6,14 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "exporters/timeline/fold_ranges.h"
+#include "exporters/timeline/thin_trace.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/model/thread_states.h"
+#include "profiler/model/trace_slice.h"
 
 namespace kymo::timeline {
 namespace {
@@ -51,6 +54,42 @@ class BoundedSink final : public ByteSink {
   uint64_t& bytes_;
 };
 
+// Counts bytes.
+class CountingSink final : public ByteSink {
+ public:
+  explicit CountingSink(uint64_t& bytes) : bytes_(bytes) {}
+
+  absl::Status Append(std::string_view bytes) override {
+    bytes_ += bytes.size();
+    return absl::OkStatus();
+  }
+  absl::Status Commit() override { return absl::OkStatus(); }
+
+ private:
+  uint64_t& bytes_;
+};
+
+// Some of many events, from all over the trace, and nothing else. Neighbours
+// have much in common, and compress well together.
+struct EventSample {
+  static constexpr size_t kRunEvents = 1024;
+  static constexpr size_t kRuns = 32;
+
+  explicit EventSample(const Trace& trace) : keep(trace.event_count()) {
+    const size_t step = keep.size() / kRuns;
+    for (size_t i = 0; i < keep.size(); ++i) {
+      keep[i] = i % step < kRunEvents;
+      count += keep[i];
+    }
+  }
+
+  std::vector<uint8_t> keep;  // by event
+  size_t count = 0;
+};
+
+// Of a trace with fewer events, an attempt takes less time than a sample.
+constexpr size_t kFewEvents = 200'000;
+
 class Attempts {
  public:
   Attempts(const BoundedFile& file, const ExportOptions& options,
@@ -64,9 +103,9 @@ class Attempts {
 
   absl::StatusOr<std::string> Run(const Trace& trace) {
     KYMO_ASSIGN_OR_RETURN(std::string name, WriteSome(trace));
-    if (!file_.compresses) return name;
-    // An earlier run may have left the file in its other form.
-    out_.Remove(name == gzip_name_ ? file_.name : gzip_name_);
+    // An earlier run may have left the file, or its other form.
+    if (name != file_.name) out_.Remove(file_.name);
+    if (name != gzip_name_ && file_.compresses) out_.Remove(gzip_name_);
     return name;
   }
 
@@ -85,8 +124,42 @@ class Attempts {
           Write(trace, {.name = file_.name}, file_.max_bytes, file_.max_bytes);
       if (bytes_ <= file_.max_bytes) return name;
     }
-    const auto name = WriteBounded(trace, {.name = folded_name_});
-    return bytes_ <= file_.max_bytes ? name : WriteFolded(trace);
+    KYMO_RETURN_IF_ERROR(SampleEvents(trace));
+    bytes_ = static_cast<uint64_t>(least_of_event_ *
+                                   static_cast<double>(trace.event_count()));
+    if (bytes_ <= file_.max_bytes) {
+      const auto name = WriteBounded(trace, {.name = folded_name_});
+      if (bytes_ <= file_.max_bytes) return name;
+    }
+    return WriteSmaller(trace);
+  }
+
+  // How many bytes an event of a large trace takes at least.
+  absl::Status SampleEvents(const Trace& trace) {
+    if (trace.event_count() < kFewEvents) return absl::OkStatus();
+    const EventSample sample(trace);
+    uint64_t bytes = 0;
+    KYMO_RETURN_IF_ERROR(Measure(trace, sample.keep, bytes));
+    uint64_t of_others = 0;
+    KYMO_RETURN_IF_ERROR(
+        Measure(trace, std::vector<uint8_t>(sample.keep.size()), of_others));
+    // A sample may be wrong by a few percent.
+    constexpr double kSure = 0.9;
+    least_of_event_ = kSure *
+                      static_cast<double>(bytes - std::min(bytes, of_others)) /
+                      static_cast<double>(sample.count);
+    return absl::OkStatus();
+  }
+
+  absl::Status Measure(const Trace& trace, const std::vector<uint8_t>& keep,
+                       uint64_t& bytes) {
+    const Trace part = model::SelectEvents(
+        trace, keep, std::vector<bool>(trace.tracks().size(), true),
+        [](model::TrackIndex, TimeNs) { return false; });
+    std::unique_ptr<ByteSink> sink = std::make_unique<CountingSink>(bytes);
+    if (file_.compresses) sink = NewGzipSink(std::move(sink));
+    KYMO_RETURN_IF_ERROR(write_(part, {.name = folded_name_}, *sink));
+    return sink->Commit();
   }
 
   // Sets bytes_ to the size of the file, or to what was measured of it.
@@ -119,61 +192,143 @@ class Attempts {
     return fold * std::max(growth, ratio);
   }
 
-  absl::StatusOr<std::string> WriteFolded(const Trace& trace) {
-    const size_t waits = trace.thread_states() == nullptr
-                             ? 0
-                             : trace.thread_states()->waits.size();
-    const size_t most = trace.event_count() + trace.samples().size() +
-                        trace.memory().size() + waits;
-    std::optional<FoldedTrace> folded;
+  absl::StatusOr<std::string> WriteSmaller(const Trace& trace) {
+    const uint64_t whole_bytes = bytes_;
     FileForm form = {.name = folded_name_};
-    const Trace* shown = &trace;
-    size_t growth = 2;
-    for (int idle = 0; idle < 2 && form.fold <= most; growth *= 2) {
-      const uint64_t bytes = bytes_;
-      const size_t fold = NextFold(form.fold, growth);
-      FoldedTrace next = FoldShortRanges(trace, trace.event_count() / fold);
-      const bool has_fewer = next.trace.event_count() < shown->event_count();
-      if (!has_fewer && !file_.obeys_fold) break;
-      form.fold = fold;
-      form.folded_ranges = next.ranges;
-      folded.emplace(std::move(next));
-      shown = &folded->trace;
-      const auto name = WriteBounded(*shown, form);
-      if (bytes_ <= file_.max_bytes) {
-        KYMO_RETURN_IF_ERROR(name.status());
-        Note(form, trace);
-        return name;
-      }
-      // More than is measured may have become less.
-      const bool is_less = bytes_ < bytes || bytes_ > MostMeasured();
-      idle = has_fewer || is_less ? 0 : idle + 1;
+    std::optional<FoldedTrace> folded;
+    for (const Foldable what : {Foldable::kPlain, Foldable::kAny}) {
+      bytes_ = whole_bytes;
+      KYMO_ASSIGN_OR_RETURN(const bool fits, Fold(trace, what, form, folded));
+      if (fits) return Noted(form, trace);
     }
-    KYMO_ASSIGN_OR_RETURN(std::string name, Write(*shown, form, kAny, kAny));
-    Note(form, trace);
-    return name;
+    const Trace& shown = folded ? folded->trace : trace;
+    KYMO_ASSIGN_OR_RETURN(const bool fits, Thin(shown, form));
+    if (fits) return Noted(form, trace);
+    if (options_.notes != nullptr) {
+      NoteLoss(model::Loss::kTimelineLeftOut, RecordCount(trace));
+      options_.notes->notices.push_back(absl::StrCat(
+          file_.name, " is left out: even without records it would have ",
+          bytes_, " bytes, and its part of --max_size is ", file_.max_bytes,
+          "; 0 writes it"));
+    }
+    return std::string();
   }
 
-  // Of a file that was folded, or is too large.
-  void Note(const FileForm& form, const Trace& trace) {
-    if (options_.notes == nullptr) return;
-    // Two files may fold the same ranges.
+  // Folds ever more of the trace. Returns whether the file fits. If not,
+  // `folded` is what was tried last, if anything helped.
+  absl::StatusOr<bool> Fold(const Trace& trace, Foldable what, FileForm& form,
+                            std::optional<FoldedTrace>& folded) {
+    RangeFolder folder(trace, what);
+    const size_t least = folder.Plan(0);
+    size_t shown = folded ? folded->trace.event_count() : trace.event_count();
+    if (!IsMuchLess(least, shown) &&
+        (what == Foldable::kAny || !file_.obeys_fold)) {
+      return false;
+    }
+    if (least_of_event_ * static_cast<double>(least) >
+        static_cast<double>(file_.max_bytes)) {
+      return false;
+    }
+    const size_t most = RecordCount(trace);
+    size_t growth = 2;
+    size_t fold = 1;
+    for (int idle = 0; idle < 2 && fold <= most; growth *= 2) {
+      const uint64_t bytes = bytes_;
+      fold = NextFold(fold, growth);
+      const size_t left = folder.Plan(trace.event_count() / fold);
+      const bool has_fewer = IsMuchLess(left, shown);
+      if (!has_fewer && !file_.obeys_fold) continue;
+      if (has_fewer) {
+        folded.emplace(folder.Make());
+        shown = left;
+        form.folded_ranges = folded->ranges;
+        form.without_details = folded->without_details;
+      }
+      form.fold = fold;
+      const absl::Status status =
+          WriteBounded(folded ? folded->trace : trace, form).status();
+      if (bytes_ <= file_.max_bytes) {
+        KYMO_RETURN_IF_ERROR(status);
+        return true;
+      }
+      // More than is measured may have become less.
+      const bool is_less = IsMuchLess(bytes_, bytes) || bytes_ > MostMeasured();
+      idle = is_less ? 0 : idle + 1;
+    }
+    return false;
+  }
+
+  static bool IsMuchLess(uint64_t less, uint64_t than) {
+    return less < than - than / 16;
+  }
+
+  // Leaves ever more out. Returns whether the file fits.
+  absl::StatusOr<bool> Thin(const Trace& trace, FileForm& form) {
+    const size_t most = RecordCount(trace);
+    constexpr size_t kMostFold = 1'000'000'000;  // fits as a factor of times
+    const size_t fold = std::max<size_t>(form.fold, 2);
+    uint64_t divisor = 1;
+    for (size_t growth = 2; divisor != kNothing; growth *= 2) {
+      divisor = NextFold(divisor, growth);
+      if (divisor > most) divisor = kNothing;
+      const ThinnedTrace thinned = ThinTrace(trace, divisor);
+      form.left_out = thinned.left_out;
+      form.fold = std::max(fold, std::min(kMostFold / fold, divisor) * fold);
+      const absl::Status status = WriteBounded(thinned.trace, form).status();
+      if (bytes_ <= file_.max_bytes) {
+        KYMO_RETURN_IF_ERROR(status);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Two files may fold and leave out the same.
+  void NoteLoss(model::Loss loss, uint64_t count) {
     model::LossLedger& ledger = options_.notes->ledger;
-    const uint64_t known = ledger.Get(model::Loss::kEventsFolded);
-    ledger.Add(model::Loss::kEventsFolded,
-               std::max(form.folded_ranges, known) - known);
+    const uint64_t known = ledger.Get(loss);
+    ledger.Add(loss, std::max(count, known) - known);
+  }
+
+  // Says what the file does not show. Returns its name.
+  std::string Noted(const FileForm& form, const Trace& trace) {
+    if (options_.notes == nullptr) return form.name;
+    NoteLoss(model::Loss::kEventsFolded, form.folded_ranges);
+    NoteLoss(model::Loss::kTimelineLeftOut,
+             form.left_out + form.without_details);
+    std::vector<std::string>& notices = options_.notes->notices;
     if (form.folded_ranges > 0) {
-      options_.notes->notices.push_back(absl::StrCat(
+      notices.push_back(absl::StrCat(
           form.name, ": ", form.folded_ranges, " of ", trace.event_count(),
           " ranges are folded into others of their name, to stay "
           "within --max_size; 0 shows each of them"));
     }
-    if (bytes_ > file_.max_bytes) {
-      options_.notes->notices.push_back(absl::StrCat(
-          form.name, " has ", bytes_, " bytes, more than its ", file_.max_bytes,
-          " of --max_size: nothing ", form.fold > 1 ? "more of it" : "of it",
-          " can be folded"));
+    if (form.without_details > 0) {
+      notices.push_back(absl::StrCat(
+          form.name, ": ", form.without_details,
+          " of the folded ranges had arguments, stacks or links, which are "
+          "left out"));
     }
+    if (form.left_out > 0) {
+      notices.push_back(absl::StrCat(
+          form.name, ": ", form.left_out, " ", WhatIsLeftOut(trace),
+          " are left out, to stay within --max_size; 0 shows each of them"));
+    }
+    return form.name;
+  }
+
+  // "ranges, marks and samples", of what the trace has.
+  static std::string WhatIsLeftOut(const Trace& trace) {
+    std::vector<std::string> kinds;
+    if (trace.event_count() != 0) kinds = {"ranges", "marks"};
+    if (!trace.counters().empty()) kinds.push_back("values of counters");
+    if (trace.has_samples()) kinds.push_back("samples");
+    if (trace.thread_states() != nullptr) kinds.push_back("waits");
+    if (!trace.memory().empty()) kinds.push_back("records of memory");
+    const std::string last = kinds.empty() ? "records" : kinds.back();
+    if (kinds.size() < 2) return last;
+    kinds.pop_back();
+    return absl::StrCat(absl::StrJoin(kinds, ", "), " and ", last);
   }
 
   const BoundedFile& file_;
@@ -182,10 +337,19 @@ class Attempts {
   const ExportOptions& options_;
   OutputDirectory& out_;
   const WriteText& write_;
-  uint64_t bytes_ = 0;  // of the latest attempt
+  uint64_t bytes_ = 0;         // of the latest attempt
+  double least_of_event_ = 0;  // bytes; 0: not known
 };
 
 }  // namespace
+
+model::LossLedger LedgerOf(const Trace& trace, const FileForm& form) {
+  model::LossLedger ledger = trace.ledger();
+  ledger.Add(model::Loss::kEventsFolded, form.folded_ranges);
+  ledger.Add(model::Loss::kTimelineLeftOut,
+             form.left_out + form.without_details);
+  return ledger;
+}
 
 absl::StatusOr<std::string> WriteBounded(const BoundedFile& file,
                                          const Trace& trace,

@@ -8,11 +8,19 @@
 //                       ByteSink& sink) { return Write(trace, sink); }));
 //
 // The file is plain if it fits. Else it is compressed (trace.json.gz), with
-// everything in it. If that does not fit either, short ranges are folded
-// (fold_ranges.h), by as much as the file is too large and then ever more, as
-// long as the file gets smaller. options.notes then says so. A file that cannot
-// be made small enough is written as small as it got, and options.notes says
-// that too. The file's other form, of an earlier run, is removed.
+// everything in it. What is too large even so loses, one after the other and
+// only until it fits:
+//
+//   1. times of single short ranges: they are folded (fold_ranges.h)
+//   2. arguments and other details of short ranges, which are folded, too
+//   3. records of all kinds, ever more of them (thin_trace.h)
+//   4. the whole file. It has a name, no records and is still too large.
+//
+// options.notes says what was done, and its ledger counts it. The file's other
+// form, of an earlier run, is removed.
+//
+// Of a large trace, a sample of the events is written first. It tells which
+// attempts cannot fit. So most files are written once or twice.
 //
 // The result does not depend on the number of threads. Cost: each attempt that
 // does not fit ends at 16 times the size. Folds are multiplied by 2, 4, 8 and
@@ -26,6 +34,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace.h"
 #include "profiler/plugin/sink.h"
 #include "profiler/plugin/trace_exporter.h"
@@ -52,15 +61,21 @@ struct FileForm {
   std::string name;  // the file's: .gz if it is compressed
   // More than 1: only the part 1 / fold of what can be folded fits.
   size_t fold = 1;
-  uint64_t folded_ranges = 0;  // of the trace that is given
+  // Of the trace that is given:
+  uint64_t folded_ranges = 0;
+  uint64_t without_details = 0;  // folded ranges that had some
+  uint64_t left_out = 0;         // records
 };
+
+// The trace's ledger, and what the file does not show.
+model::LossLedger LedgerOf(const model::Trace& trace, const FileForm& form);
 
 // Writes the file to `sink`, which the caller commits. May be called several
 // times.
 using WriteText = std::function<absl::Status(
     const model::Trace& trace, const FileForm& form, ByteSink& sink)>;
 
-// Returns the name of the file.
+// Returns the name of the file; empty if it was left out.
 absl::StatusOr<std::string> WriteBounded(const BoundedFile& file,
                                          const model::Trace& trace,
                                          const ExportOptions& options,

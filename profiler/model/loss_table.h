@@ -200,6 +200,11 @@
       "stay within max_size: with 0, each is shown",                           \
       "exporters/chrome/file_size_test.cc",                                    \
       "RangesThatDoNotFitAreFoldedAndCounted")                                 \
+  ROW(kTimelineLeftOut, "timeline_left_out", kNote,                            \
+      "arguments of ranges, ranges, marks, values, samples, waits and memory " \
+      "records that a timeline leaves out, to stay within max_size: with 0, "  \
+      "it has each",                                                           \
+      "exporters/timeline/thin_trace_test.cc", "WhatIsLeftOutIsCounted")       \
   ROW(kStacksFolded, "stacks_folded", kNote,                                   \
       "stacks that files show with [N frames folded] or as [other]: to see "   \
       "each whole, use stacks_max_frames=0, stacks_min_share=0 and "           \

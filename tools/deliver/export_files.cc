@@ -62,10 +62,11 @@ std::vector<Job> JobsOf(const ExportRequest& request,
 void AddLedger(const model::LossLedger& of_exporter, model::LossLedger& all) {
   using model::Loss;
   all.Add(Loss::kStacksFolded, of_exporter.Get(Loss::kStacksFolded));
-  // Two files may fold the same ranges.
-  const uint64_t known = all.Get(Loss::kEventsFolded);
-  all.Add(Loss::kEventsFolded,
-          std::max(of_exporter.Get(Loss::kEventsFolded), known) - known);
+  // Two files may fold and leave out the same.
+  for (const Loss loss : {Loss::kEventsFolded, Loss::kTimelineLeftOut}) {
+    const uint64_t known = all.Get(loss);
+    all.Add(loss, std::max(of_exporter.Get(loss), known) - known);
+  }
 }
 
 enum class Order {

@@ -151,6 +151,13 @@ std::string SpaceFields(const Trace& trace, const XSpaceSettings& settings,
                      "within --max_size: their times are exact, and their "
                      "numbers are in the statistic kymo_folded"));
   }
+  if (settings.left_out > 0) {
+    writer.String(
+        schema::XSpace::kWarningsFieldNumber,
+        absl::StrCat(
+            settings.left_out, " ",
+            ToAbsl(model::LossMeaning(model::Loss::kTimelineLeftOut))));
+  }
   std::string scratch;
   writer.String(schema::XSpace::kHostnamesFieldNumber,
                 json::ToUtf8(settings.host, scratch));

@@ -41,6 +41,8 @@ struct XSpaceSettings {
   int64_t max_heap_records = -1;
   // How many ranges the trace shows as one with others (fold_ranges.h).
   uint64_t folded_ranges = 0;
+  // How many records, and details of ranges, the trace lacks (thin_trace.h).
+  uint64_t left_out = 0;
   // The limit of protobuf's readers.
   uint64_t most_bytes = std::numeric_limits<int32_t>::max();
 };
