@@ -29,74 +29,73 @@ __attribute__((always_inline)) inline Word Recorded(const CallInfo& info,
   return result;
 }
 
+// The same for calls that make a communicator. These are noticed also while
+// nobody records: ids of communicators count them.
+template <typename Real, typename... Words>
+__attribute__((always_inline)) inline Word MakesCommunicator(
+    const CallInfo& info, Real real, Words... words) noexcept {
+  const bool is_outer = !IsInCall();
+  const Word result = Recorded(info, real, words...);
+  if (is_outer && static_cast<int>(result) == kSuccess) {
+    const Word args[] = {words...};
+    AddCommunicator(HandleAt(args[info.Place('k')], 0));
+  }
+  return result;
+}
+
+// The same for windows and files.
+template <typename Real, typename... Words>
+__attribute__((always_inline)) inline Word MakesShared(
+    const CallInfo& info, Real real, Words... words) noexcept {
+  const bool is_outer = !IsInCall();
+  const Word result = Recorded(info, real, words...);
+  if (is_outer && static_cast<int>(result) == kSuccess) {
+    const Word args[] = {words...};
+    AddShared(SharedKeyOf(info, args, "pq"), args[info.Place('c')],
+              info.Place('p') >= 0 ? "window" : "file");
+  }
+  return result;
+}
+
+template <typename Real, typename... Words>
+__attribute__((always_inline)) inline Word FreesShared(
+    const CallInfo& info, Real real, Words... words) noexcept {
+  const bool is_outer = !IsInCall();
+  const Word args[] = {words...};
+  const Word freed = SharedKeyOf(info, args, "PQ");
+  const Word result = Recorded(info, real, words...);
+  if (is_outer && static_cast<int>(result) == kSuccess) RemoveShared(freed);
+  return result;
+}
+
 }  // namespace
 
-#define KYMO_WRAP(NAME, ARITY, ROLES, PERSISTENT)                     \
+// CALL is one of the functions above.
+#define KYMO_WRAP(NAME, ARITY, ROLES, PERSISTENT, CALL)               \
   KYMO_EXPORT Word MPI_##NAME(KYMO_PARAMS_##ARITY) {                  \
     static constexpr CallInfo kInfo("MPI_" #NAME, ROLES, PERSISTENT); \
     static_assert(sizeof(ROLES) == ARITY + 1);                        \
     KYMO_REAL(NAME, ARITY)                                            \
-    return Recorded(kInfo, real, KYMO_ARGS_##ARITY);                  \
+    return CALL(kInfo, real, KYMO_ARGS_##ARITY);                      \
   }
 
-#define KYMO_WRAP_ONCE(NAME, ARITY, ROLES) KYMO_WRAP(NAME, ARITY, ROLES, false)
-#define KYMO_WRAP_KEPT(NAME, ARITY, ROLES) KYMO_WRAP(NAME, ARITY, ROLES, true)
+#define KYMO_WRAP_ONCE(NAME, ARITY, ROLES) \
+  KYMO_WRAP(NAME, ARITY, ROLES, false, Recorded)
+#define KYMO_WRAP_KEPT(NAME, ARITY, ROLES) \
+  KYMO_WRAP(NAME, ARITY, ROLES, true, Recorded)
+#define KYMO_WRAP_MAKER(NAME, ARITY, ROLES) \
+  KYMO_WRAP(NAME, ARITY, ROLES, false, MakesCommunicator)
+#define KYMO_WRAP_SHARED(NAME, ARITY, ROLES) \
+  KYMO_WRAP(NAME, ARITY, ROLES, false, MakesShared)
+#define KYMO_WRAP_FREE(NAME, ARITY, ROLES) \
+  KYMO_WRAP(NAME, ARITY, ROLES, false, FreesShared)
 
 KYMO_MPI_MESSAGES(KYMO_WRAP_ONCE)
 KYMO_MPI_PERSISTENT(KYMO_WRAP_KEPT)
 KYMO_MPI_COLLECTIVES(KYMO_WRAP_ONCE)
 KYMO_MPI_OTHERS(KYMO_WRAP_ONCE)
-
-// These are noticed also while nobody records: ids of communicators count them.
-#define KYMO_WRAP_MAKER(NAME, ARITY, ROLES)                       \
-  KYMO_EXPORT Word MPI_##NAME(KYMO_PARAMS_##ARITY) {              \
-    static constexpr CallInfo kInfo("MPI_" #NAME, ROLES);         \
-    static_assert(sizeof(ROLES) == ARITY + 1);                    \
-    KYMO_REAL(NAME, ARITY)                                        \
-    const bool is_outer = !IsInCall();                            \
-    const Word result = Recorded(kInfo, real, KYMO_ARGS_##ARITY); \
-    if (is_outer && static_cast<int>(result) == kSuccess) {       \
-      const Word args[] = {KYMO_ARGS_##ARITY};                    \
-      AddCommunicator(HandleAt(args[kInfo.Place('k')], 0));       \
-    }                                                             \
-    return result;                                                \
-  }
-
 KYMO_MPI_MAKES_COMMUNICATOR(KYMO_WRAP_MAKER)
-
-// The same for windows and files.
-#define KYMO_WRAP_SHARED(NAME, ARITY, ROLES)                            \
-  KYMO_EXPORT Word MPI_##NAME(KYMO_PARAMS_##ARITY) {                    \
-    static constexpr CallInfo kInfo("MPI_" #NAME, ROLES);               \
-    static_assert(sizeof(ROLES) == ARITY + 1);                          \
-    KYMO_REAL(NAME, ARITY)                                              \
-    const bool is_outer = !IsInCall();                                  \
-    const Word result = Recorded(kInfo, real, KYMO_ARGS_##ARITY);       \
-    if (is_outer && static_cast<int>(result) == kSuccess) {             \
-      const Word args[] = {KYMO_ARGS_##ARITY};                          \
-      AddShared(SharedKeyOf(kInfo, args, "pq"), args[kInfo.Place('c')], \
-                kInfo.Place('p') >= 0 ? "window" : "file");             \
-    }                                                                   \
-    return result;                                                      \
-  }
-
 KYMO_MPI_MAKES_SHARED(KYMO_WRAP_SHARED)
-
-#define KYMO_WRAP_FREE(NAME, ARITY, ROLES)                        \
-  KYMO_EXPORT Word MPI_##NAME(KYMO_PARAMS_##ARITY) {              \
-    static constexpr CallInfo kInfo("MPI_" #NAME, ROLES);         \
-    static_assert(sizeof(ROLES) == ARITY + 1);                    \
-    KYMO_REAL(NAME, ARITY)                                        \
-    const bool is_outer = !IsInCall();                            \
-    const Word args[] = {KYMO_ARGS_##ARITY};                      \
-    const Word freed = SharedKeyOf(kInfo, args, "PQ");            \
-    const Word result = Recorded(kInfo, real, KYMO_ARGS_##ARITY); \
-    if (is_outer && static_cast<int>(result) == kSuccess) {       \
-      RemoveShared(freed);                                        \
-    }                                                             \
-    return result;                                                \
-  }
-
 KYMO_MPI_FREES_SHARED(KYMO_WRAP_FREE)
 
 }  // namespace kymo::mpi
