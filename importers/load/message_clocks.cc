@@ -71,7 +71,10 @@ void AddCall(std::string_view name, const CallArgs& args, bool is_request,
   if (!model::StandsForMessages(name, is_request, args.has_failed, args.from)) {
     return;
   }
-  if (args.to >= 0) calls.sends[{args.to, args.comm, args.tag}].push_back(when);
+  const auto key = [&](int64_t rank, int64_t tag) {
+    return MessageKey(rank, args.comm, model::LaneOfTag(name, tag));
+  };
+  if (args.to >= 0) calls.sends[key(args.to, args.tag)].push_back(when);
   if (args.from >= 0) {
     Interval received = when;
     // Nobody else could receive it from when it was found.
@@ -79,8 +82,8 @@ void AddCall(std::string_view name, const CallArgs& args, bool is_request,
         at != calls.found.end()) {
       received.begin_ns = at->second;
     }
-    calls.receives[{args.from, args.comm, args.from_tag.value_or(args.tag)}]
-        .push_back(received);
+    calls.receives[key(args.from, args.from_tag.value_or(args.tag))].push_back(
+        received);
   }
   if (!is_request && std::ranges::count(kMeetings, name) != 0) {
     calls.meetings[{args.comm, std::string(name)}].push_back(when);

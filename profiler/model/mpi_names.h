@@ -17,7 +17,8 @@ inline bool OnlyBegins(std::string_view name) {
   if (name.starts_with("MPI_Init") || name.starts_with("MPI_Intercomm")) {
     return false;
   }
-  return name.starts_with("MPI_I") || name.ends_with("_init");
+  return name.starts_with("MPI_I") || name.starts_with("MPI_File_i") ||
+         name.ends_with("_init");
 }
 
 // Whether the call looks for a message: MPI_Probe and its like.
@@ -34,7 +35,7 @@ inline bool IsMatchedProbe(std::string_view name) {
 // Whether the call or the request is about messages, or about none because its
 // partner was MPI_PROC_NULL.
 inline bool IsPointToPoint(std::string_view name) {
-  return name.starts_with("MPI_") &&
+  return name.starts_with("MPI_") && !name.starts_with("MPI_File_") &&
          (name.find("ecv") != name.npos || name.find("end") != name.npos ||
           IsProbe(name));
 }
@@ -46,6 +47,21 @@ inline bool StandsForMessages(std::string_view name, bool is_request,
                               bool has_failed, int64_t from) {
   if (!is_request && (OnlyBegins(name) || IsProbe(name))) return false;
   return !has_failed || from >= 0;
+}
+
+// Messages with different numbers never belong together. Those of
+// MPI_Psend_init belong to MPI_Precv_init alone, though they have tags, too.
+inline int64_t LaneOfTag(std::string_view name, int64_t tag) {
+  const bool is_partitioned =
+      name == "MPI_Psend_init" || name == "MPI_Precv_init";
+  return is_partitioned && tag >= 0 ? tag + (int64_t{1} << 32) : tag;
+}
+
+// Whether ranks may leave the call, which all of a communicator make together,
+// before the last one has entered: they need the data of some ranks only.
+inline bool MayEndEarly(std::string_view name) {
+  return name.find("can") != name.npos || name.find("eighbor") != name.npos ||
+         name.starts_with("MPI_File_");
 }
 
 }  // namespace kymo::model

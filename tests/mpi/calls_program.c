@@ -150,11 +150,55 @@ static void TooLong(int rank) {
   MPI_Recv(values, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* On a communicator of ranks 0 and 1 that has a name: in each direction two
+ * messages, and two further ones from rank 0 to rank 1. In MPI 4, the former
+ * are halves of requests, and the latter have partitions. */
+static void Pair(int rank) {
+  MPI_Comm pair;
+  int out[2] = {rank, rank}, in[2], i;
+  MPI_Comm_split(MPI_COMM_WORLD, rank > 1, rank, &pair);
+  if (rank == 0) MPI_Comm_set_name(pair, "pair");
+  MPI_Barrier(pair);
+  if (rank <= 1) {
+#if MPI_VERSION >= 4
+    MPI_Request request;
+    MPI_Isendrecv(out, 1, MPI_INT, 1 - rank, 8, in, 2, MPI_INT, 1 - rank, 8,
+                  pair, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Isendrecv_replace(out, 1, MPI_INT, 1 - rank, 8, 1 - rank, 8, pair,
+                          &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == 0) {
+      MPI_Psend_init(out, 2, 1, MPI_INT, 1, 8, pair, MPI_INFO_NULL, &request);
+    } else {
+      MPI_Precv_init(in, 2, 1, MPI_INT, 0, 8, pair, MPI_INFO_NULL, &request);
+    }
+    for (i = 0; i < 2; ++i) {
+      MPI_Start(&request);
+      if (rank == 0) MPI_Pready_range(0, 1, request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&request);
+#else
+    for (i = 0; i < 2; ++i) {
+      MPI_Sendrecv(out, 1, MPI_INT, 1 - rank, 8, in, 2, MPI_INT, 1 - rank, 8,
+                   pair, MPI_STATUS_IGNORE);
+    }
+    for (i = 0; i < 2; ++i) {
+      if (rank == 0) MPI_Send(out, 2, MPI_INT, 1, 8, pair);
+      if (rank == 1) MPI_Recv(in, 2, MPI_INT, 0, 8, pair, MPI_STATUS_IGNORE);
+    }
+#endif
+  }
+  MPI_Comm_free(&pair);
+}
+
 /* Calls that all ranks of a window or a file make together. */
 static void Shared(const char* path) {
   int *values, one = 1, i;
   MPI_Win window;
   MPI_File file;
+  MPI_Request request;
   MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
                    &values, &window);
   for (i = 0; i < 4; ++i) MPI_Win_fence(0, window);
@@ -165,6 +209,8 @@ static void Shared(const char* path) {
   for (i = 0; i < 3; ++i) {
     MPI_File_write_at_all(file, 0, &one, 1, MPI_INT, MPI_STATUS_IGNORE);
   }
+  MPI_File_iwrite_all(file, &one, 1, MPI_INT, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_File_close(&file);
 }
 
@@ -180,6 +226,7 @@ int main(int argc, char** argv) {
   Probed(rank);
   NoMessages();
   TooLong(rank);
+  Pair(rank);
   Shared(argv[1]);
   MPI_Finalize();
   return 0;

@@ -197,8 +197,8 @@ class RanksTest:
         self.assertEqual(
             {(row["from"], row["to"], row["partner"]):
              (row["messages"], row["bytes"]) for row in rows},
-            {(0, 1, "found"): (300, 1200), (0, 2, "found"): (5, 20),
-             (1, 0, "found"): (3, 20), (1, 2, "found"): (4, 16),
+            {(0, 1, "found"): (304, 1224), (0, 2, "found"): (5, 20),
+             (1, 0, "found"): (5, 28), (1, 2, "found"): (4, 16),
              (2, 0, "found"): (3, 24), (2, 1, "found"): (1, 4)})
         events = json.loads((out / "trace.json").read_text())["traceEvents"]
         numbers = {
@@ -209,10 +209,15 @@ class RanksTest:
         self.assertEqual(numbers["MPI_Mrecv"], [0, 1, 2])
         self.assertLessEqual(
             {("MPI_Win_fence", 4), ("MPI_Win_free", 1), ("MPI_File_open", 1),
-             ("MPI_File_write_at_all", 3), ("MPI_File_close", 1)},
+             ("MPI_File_write_at_all", 3), ("MPI_File_iwrite_all", 1),
+             ("MPI_File_close", 1)},
             {(row["name"], row["operations"])
              for row in self.rows("collectives", out / "trace.json")
              if row["ranks"] == RANKS and row["incomplete"] == 0})
+        self.assertEqual(
+            [(row["name"], row["ranks"])
+             for row in self.rows("collectives", out / "trace.json")
+             if row["comm_name"] == "pair"], [("MPI_Barrier", 2)])
 
     def test_fortran_is_recorded(self):
         out = self.folder / "fortran"

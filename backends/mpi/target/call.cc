@@ -65,7 +65,9 @@ void Call::FindContent() noexcept {
 }
 
 int64_t Call::Bytes(int type_size) const noexcept {
-  if (content_.count >= 0) return int64_t{Int(content_.count)} * type_size;
+  const int partitions = info_.Place('u');
+  const int64_t parts = partitions >= 0 ? Int(partitions) : 1;
+  if (content_.count >= 0) return parts * Int(content_.count) * type_size;
   if (content_.counts < 0 || Arg(content_.counts) == 0) return -1;
   int64_t sum = 0;
   for (int i = 0; i < content_.count_of; ++i) {
@@ -82,6 +84,13 @@ void Call::AddPeers(Args& all) noexcept {
     request_.tag = Int(info_.Place('g'));
     all.Add("to", request_.peer);
     all.Add("tag", request_.tag);
+  }
+  // What a request of both halves receives from anybody stays unknown: not
+  // every library fills its status (MPICH 4.0 does not).
+  if (const int place = info_.Place('e');
+      place >= 0 && Int(info_.Place('G')) >= 0) {
+    request_.from = request_.peers.WorldRank(Int(place));
+    request_.from_tag = Int(info_.Place('G'));
   }
   if (const int place = info_.Place('R'); place >= 0) {
     all.Add("root", request_.peers.WorldRank(Int(place)));

@@ -18,6 +18,7 @@
 //   r address of a request that the call makes
 //   S address of a status that the call fills
 //   e G         source and tag of the receiving half of a sendrecv
+//   u           partitions, each of `n` elements
 //   f file      w window       . anything else
 //   x y         window and file of a call that all ranks make together
 //   p P         address of a window that the call makes, or frees
@@ -42,15 +43,19 @@
   X(Issend, 7, ".ntdgcr")             \
   X(Irsend, 7, ".ntdgcr")             \
   X(Irecv, 7, ".ntsgcr")              \
-  X(Imrecv, 5, ".ntmr")
+  X(Imrecv, 5, ".ntmr")               \
+  X(Isendrecv, 12, ".ntdg...eGcr")    \
+  X(Isendrecv_replace, 9, ".ntdgeGcr")
 
 // Persistent requests: the call makes one, MPI_Start begins it.
-#define KYMO_MPI_PERSISTENT(X) \
-  X(Send_init, 7, ".ntdgcr")   \
-  X(Bsend_init, 7, ".ntdgcr")  \
-  X(Ssend_init, 7, ".ntdgcr")  \
-  X(Rsend_init, 7, ".ntdgcr")  \
-  X(Recv_init, 7, ".ntsgcr")
+#define KYMO_MPI_PERSISTENT(X)  \
+  X(Send_init, 7, ".ntdgcr")    \
+  X(Bsend_init, 7, ".ntdgcr")   \
+  X(Ssend_init, 7, ".ntdgcr")   \
+  X(Rsend_init, 7, ".ntdgcr")   \
+  X(Recv_init, 7, ".ntsgcr")    \
+  X(Psend_init, 9, ".untdgc.r") \
+  X(Precv_init, 9, ".untsgc.r")
 
 #define KYMO_MPI_COLLECTIVES(X)            \
   X(Barrier, 1, "c")                       \
@@ -102,53 +107,65 @@
 // (MPI_NO_OP), so the bytes are those of its result. The targets are ranks of
 // the window's group, which Kymo does not translate, so they are not recorded
 // as peers.
-#define KYMO_MPI_OTHERS(X)              \
-  X(Put, 8, ".nt....w")                 \
-  X(Get, 8, ".nt....w")                 \
-  X(Accumulate, 9, ".nt.....w")         \
-  X(Win_fence, 2, ".x")                 \
-  X(Win_lock, 4, "...w")                \
-  X(Win_unlock, 2, ".w")                \
-  X(Win_lock_all, 2, ".w")              \
-  X(Win_unlock_all, 1, "w")             \
-  X(Win_flush, 2, ".w")                 \
-  X(Win_flush_all, 1, "w")              \
-  X(Win_post, 3, "..w")                 \
-  X(Win_start, 3, "..w")                \
-  X(Win_complete, 1, "w")               \
-  X(Win_wait, 1, "w")                   \
-  X(File_read, 5, "f.ntS")              \
-  X(File_read_all, 5, "y.ntS")          \
-  X(File_read_at, 6, "f..ntS")          \
-  X(File_read_at_all, 6, "y..ntS")      \
-  X(File_write, 5, "f.ntS")             \
-  X(File_write_all, 5, "y.ntS")         \
-  X(File_write_at, 6, "f..ntS")         \
-  X(File_write_at_all, 6, "y..ntS")     \
-  X(File_sync, 1, "y")                  \
-  X(Rput, 9, ".nt....wr")               \
-  X(Rget, 9, ".nt....wr")               \
-  X(Raccumulate, 10, ".nt.....wr")      \
-  X(Get_accumulate, 12, "....nt.....w") \
-  X(Fetch_and_op, 7, "..t...w")         \
-  X(Compare_and_swap, 7, "...t..w")     \
-  X(Win_flush_local, 2, ".w")           \
-  X(Win_flush_local_all, 1, "w")        \
-  X(File_set_view, 6, "y.....")         \
-  X(File_read_shared, 5, "f.ntS")       \
-  X(File_write_shared, 5, "f.ntS")      \
-  X(File_read_ordered, 5, "y.ntS")      \
-  X(File_write_ordered, 5, "y.ntS")     \
-  X(File_iread, 5, "f.ntr")             \
-  X(File_iwrite, 5, "f.ntr")            \
-  X(File_iread_at, 6, "f..ntr")         \
-  X(File_iwrite_at, 6, "f..ntr")        \
-  X(File_iread_all, 5, "f.ntr")         \
-  X(File_iwrite_all, 5, "f.ntr")        \
-  X(File_iread_at_all, 6, "f..ntr")     \
-  X(File_iwrite_at_all, 6, "f..ntr")    \
-  X(File_iread_shared, 5, "f.ntr")      \
-  X(File_iwrite_shared, 5, "f.ntr")
+#define KYMO_MPI_OTHERS(X)               \
+  X(Put, 8, ".nt....w")                  \
+  X(Get, 8, ".nt....w")                  \
+  X(Accumulate, 9, ".nt.....w")          \
+  X(Win_fence, 2, ".x")                  \
+  X(Win_lock, 4, "...w")                 \
+  X(Win_unlock, 2, ".w")                 \
+  X(Win_lock_all, 2, ".w")               \
+  X(Win_unlock_all, 1, "w")              \
+  X(Win_flush, 2, ".w")                  \
+  X(Win_flush_all, 1, "w")               \
+  X(Win_post, 3, "..w")                  \
+  X(Win_start, 3, "..w")                 \
+  X(Win_complete, 1, "w")                \
+  X(Win_wait, 1, "w")                    \
+  X(File_read, 5, "f.ntS")               \
+  X(File_read_all, 5, "y.ntS")           \
+  X(File_read_at, 6, "f..ntS")           \
+  X(File_read_at_all, 6, "y..ntS")       \
+  X(File_write, 5, "f.ntS")              \
+  X(File_write_all, 5, "y.ntS")          \
+  X(File_write_at, 6, "f..ntS")          \
+  X(File_write_at_all, 6, "y..ntS")      \
+  X(File_sync, 1, "y")                   \
+  X(Rput, 9, ".nt....wr")                \
+  X(Rget, 9, ".nt....wr")                \
+  X(Raccumulate, 10, ".nt.....wr")       \
+  X(Get_accumulate, 12, "....nt.....w")  \
+  X(Fetch_and_op, 7, "..t...w")          \
+  X(Compare_and_swap, 7, "...t..w")      \
+  X(Win_flush_local, 2, ".w")            \
+  X(Win_flush_local_all, 1, "w")         \
+  X(File_set_view, 6, "y.....")          \
+  X(File_read_shared, 5, "f.ntS")        \
+  X(File_write_shared, 5, "f.ntS")       \
+  X(File_read_ordered, 5, "y.ntS")       \
+  X(File_write_ordered, 5, "y.ntS")      \
+  X(File_iread, 5, "f.ntr")              \
+  X(File_iwrite, 5, "f.ntr")             \
+  X(File_iread_at, 6, "f..ntr")          \
+  X(File_iwrite_at, 6, "f..ntr")         \
+  X(File_iread_all, 5, "y.ntr")          \
+  X(File_iwrite_all, 5, "y.ntr")         \
+  X(File_iread_at_all, 6, "y..ntr")      \
+  X(File_iwrite_at_all, 6, "y..ntr")     \
+  X(File_iread_shared, 5, "f.ntr")       \
+  X(File_iwrite_shared, 5, "f.ntr")      \
+  X(File_read_all_begin, 4, "f.nt")      \
+  X(File_read_all_end, 3, "f.S")         \
+  X(File_write_all_begin, 4, "f.nt")     \
+  X(File_write_all_end, 3, "f.S")        \
+  X(File_read_at_all_begin, 5, "f..nt")  \
+  X(File_read_at_all_end, 3, "f.S")      \
+  X(File_write_at_all_begin, 5, "f..nt") \
+  X(File_write_at_all_end, 3, "f.S")     \
+  X(File_read_ordered_begin, 4, "f.nt")  \
+  X(File_read_ordered_end, 3, "f.S")     \
+  X(File_write_ordered_begin, 4, "f.nt") \
+  X(File_write_ordered_end, 3, "f.S")
 
 // Collective calls that make a window or a file.
 #define KYMO_MPI_MAKES_SHARED(X)      \

@@ -270,6 +270,12 @@ uint32_t ReservePlace(Word parent) noexcept {
 
 void RemoveCommunicator(Word handle) noexcept { RemoveShared(Handle(handle)); }
 
+void NameShared(Word key, const char* name) noexcept {
+  const SpinLock::Held held(lock);
+  const Communicator* const found = Find(key);
+  if (found != nullptr && name != nullptr) Record(*found, name);
+}
+
 void AddShared(Word key, Word comm, const char* what) noexcept {
   AddCommunicator(comm);
   const SpinLock::Held held(lock);

@@ -44,6 +44,9 @@ void AddCommunicatorAt(Word handle, uint32_t place) noexcept;
 
 void RemoveCommunicator(Word handle) noexcept;
 
+// The program names what the key stands for. Records the instant once more.
+void NameShared(Word key, const char* name) noexcept;
+
 // A window or a file (`what`) that the ranks of the communicator have made.
 void AddShared(Word key, Word comm, const char* what) noexcept;
 void RemoveShared(Word key) noexcept;

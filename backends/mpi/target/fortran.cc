@@ -143,6 +143,8 @@ KYMO_PMPI(Comm_idup_with_info, 4, )
 KYMO_PMPI(Abort, 2, )
 KYMO_PMPI(Comm_free, 1, )
 KYMO_PMPI(Comm_disconnect, 1, )
+KYMO_PMPI(Comm_set_name, 2, )
+KYMO_PMPI(Win_set_name, 2, )
 KYMO_PMPI(Type_free, 1, )
 KYMO_PMPI(Comm_get_parent, 1, )
 

@@ -120,6 +120,25 @@ KYMO_EXPORT Word MPI_Type_free(Word type) {
   return result;
 }
 
+KYMO_EXPORT Word MPI_Comm_set_name(Word comm, Word name) {
+  KYMO_REAL(Comm_set_name, 2)
+  const Word result = real(comm, name);
+  if (!IsInCall() && static_cast<int>(result) == kSuccess) {
+    AddCommunicator(comm);
+    NameShared(Handle(comm), reinterpret_cast<const char*>(name));
+  }
+  return result;
+}
+
+KYMO_EXPORT Word MPI_Win_set_name(Word window, Word name) {
+  KYMO_REAL(Win_set_name, 2)
+  const Word result = real(window, name);
+  if (!IsInCall() && static_cast<int>(result) == kSuccess) {
+    NameShared(Handle(window), reinterpret_cast<const char*>(name));
+  }
+  return result;
+}
+
 // A spawned program's way to those who spawned it.
 KYMO_EXPORT Word MPI_Comm_get_parent(Word parent) {
   KYMO_REAL(Comm_get_parent, 1)

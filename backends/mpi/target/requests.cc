@@ -78,11 +78,14 @@ uint64_t BeginRange(const Request& request, uint64_t ticks) noexcept {
         ticks);
   };
   if (request.direction == Direction::kSend) {
-    const record::CapturedArg args[] = {record::IntArg("comm", request.comm_id),
-                                        record::IntArg("to", request.peer),
-                                        record::IntArg("tag", request.tag),
-                                        record::IntArg("bytes", request.bytes)};
-    return begin(args, 4);
+    const record::CapturedArg args[] = {
+        record::IntArg("comm", request.comm_id),
+        record::IntArg("to", request.peer),
+        record::IntArg("tag", request.tag),
+        record::IntArg("bytes", request.bytes),
+        record::IntArg("from", request.from),
+        record::IntArg("from_tag", request.from_tag)};
+    return begin(args, request.from < 0 ? 4 : 6);
   }
   const record::CapturedArg args[] = {
       record::IntArg("comm", request.comm_id),

@@ -39,6 +39,9 @@ struct Request {
   int64_t peer = -1;  // of a send: its rank in MPI_COMM_WORLD
   int64_t tag = -1;
   int64_t bytes = -1;
+  // Of MPI_Isendrecv, as far as its arguments say.
+  int64_t from = -1;
+  int64_t from_tag = -1;
   int64_t message = -1;  // the number of what MPI_Mprobe has found
   // MPI_Comm_idup: where the new communicator's handle will be, and its place.
   Word new_comm = 0;

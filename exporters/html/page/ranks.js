@@ -34,10 +34,11 @@ const TITLES = {
   to: "To rank", most_rank: "In rank", least_rank: "In rank",
   excess_ns: "Most - mean", excess_share: "Of most",
   step_excess_ns: "By step", worst_step_rank: "In rank",
-  worst_step_excess_ns: "There",
+  worst_step_excess_ns: "There", comm_name: "Its name",
+  missing_ranks: "Without ranks",
 };
 const NAMES = ["rank", "name", "host", "process", "finalized", "partner",
-  "from", "to"];
+  "from", "to", "comm_name", "missing_ranks"];
 
 /** @param {string} name @returns {Column} */
 function columnOf(name) {

@@ -103,10 +103,8 @@ class CollectiveFinder {
   std::vector<CollectiveOperation> Operations(int64_t comm, OfRanks& by_rank) {
     std::map<int64_t, CollectiveOperation> by_place;
     std::map<int64_t, std::vector<int64_t>> roots;
-    int64_t members = 0;
     for (size_t rank = 0; rank < by_rank.size(); ++rank) {
       std::vector<const MpiCall*>& own = by_rank[rank];
-      members += !own.empty();
       // Threads of a rank may take turns.
       std::ranges::stable_sort(own, {}, [&](const MpiCall* call) {
         return trace_.start()[call->event];
@@ -124,13 +122,45 @@ class CollectiveFinder {
       }
     }
     std::vector<CollectiveOperation> found;
+    const std::vector<size_t> members = MembersOf(comm, by_rank);
     for (auto& [place, operation] : by_place) {
       operation.comm = std::max<int64_t>(comm, -1);
-      operation.members = members;
+      operation.missing = MissingOf(members, operation.parts);
       Finish(roots[place], operation);
       found.push_back(std::move(operation));
     }
     return found;
+  }
+
+  // Those that made the communicator, or use it. All call MPI_Finalize.
+  std::vector<size_t> MembersOf(int64_t comm, const OfRanks& by_rank) const {
+    const auto made = calls_.communicators.find(comm);
+    std::vector<size_t> members;
+    for (size_t rank = 0; rank < by_rank.size(); ++rank) {
+      const bool is_known = made != calls_.communicators.end() &&
+                            std::ranges::count(made->second.ranks, rank) > 0;
+      if (is_known || !by_rank[rank].empty() ||
+          (comm == kFinalize && calls_.ranks[rank].is_mpi)) {
+        members.push_back(rank);
+      }
+    }
+    return members;
+  }
+
+  // Both are by rank.
+  static std::vector<size_t> MissingOf(
+      const std::vector<size_t>& members,
+      const std::vector<CollectivePart>& parts) {
+    std::vector<size_t> missing;
+    auto part = parts.begin();
+    for (const size_t rank : members) {
+      if (part != parts.end() && part->rank == rank) {
+        ++part;
+      } else {
+        missing.push_back(rank);
+      }
+    }
+    return missing;
   }
 
   void AddPart(const MpiCall& call, CollectiveOperation& operation) {
@@ -164,7 +194,16 @@ class CollectiveFinder {
 
   size_t AwaitedBy(size_t part, int64_t root,
                    const CollectiveOperation& operation) const {
-    const RootRole role = RoleOf(trace_.Name(operation.name));
+    const std::string_view name = trace_.Name(operation.name);
+    const CollectivePart& own = operation.parts[part];
+    if (model::MayEndEarly(name)) {
+      const bool is_known =
+          operation.only_begins && own.request != model::kNoEvent;
+      const TimeNs end = trace_.end()[is_known ? own.request : own.event];
+      return end < BeginOf(operation.parts[operation.last]) ? part
+                                                            : operation.last;
+    }
+    const RootRole role = RoleOf(name);
     if (role == RootRole::kNone || root < 0) return operation.last;
     const auto rank_of = [&](const CollectivePart& p) {
       return calls_.ranks[p.rank].rank;
@@ -189,6 +228,7 @@ struct SumAndLate {
   CollectiveSum result;
   // For each rank: how long others waited for it, and how often it was last.
   std::vector<std::pair<DurationNs, int64_t>> late;
+  std::set<size_t> missing;
 };
 
 void AddOperation(const model::Trace& trace,
@@ -198,8 +238,8 @@ void AddOperation(const model::Trace& trace,
     return trace.start()[operation.parts[part].event];
   };
   ++result.operations;
-  const auto parts = static_cast<int64_t>(operation.parts.size());
-  result.incomplete += parts < operation.members;
+  result.incomplete += !operation.missing.empty();
+  sum.missing.insert(operation.missing.begin(), operation.missing.end());
   const DurationNs skew = begin_of(operation.last) - begin_of(operation.first);
   result.skew_ns += skew;
   result.most_skew_ns = std::max(result.most_skew_ns, skew);
@@ -228,7 +268,12 @@ std::vector<CollectiveSum> CollectiveSums(const JobOfRanks& job) {
       const std::string_view name = trace.Name(operation.name);
       at->second.result.name = std::string(name.substr(0, name.find('(')));
       at->second.result.comm = operation.comm;
-      at->second.result.ranks = operation.members;
+      at->second.result.ranks = static_cast<int64_t>(operation.parts.size() +
+                                                     operation.missing.size());
+      const auto comm = calls.communicators.find(operation.comm);
+      if (comm != calls.communicators.end()) {
+        at->second.result.comm_name = comm->second.name;
+      }
       at->second.late.resize(calls.ranks.size());
     }
     AddOperation(trace, operation, at->second);
@@ -237,6 +282,9 @@ std::vector<CollectiveSum> CollectiveSums(const JobOfRanks& job) {
   for (auto& [key, sum] : sums) {
     for (const auto& [time, operations] : sum.late) {
       sum.result.waited_for_ns.push_back(time);
+    }
+    for (const size_t rank : sum.missing) {
+      sum.result.missing.push_back(calls.ranks[rank].rank);
     }
     const auto worst = std::ranges::max_element(sum.late);
     if (worst->first > 0) {

@@ -7,7 +7,9 @@
 // then a rank waits for that one, and afterwards the call itself takes its
 // time. That is Scalasca's "wait at NxN". If the call has a root, ranks wait
 // less: what the root has (MPI_Bcast) they wait for until the root has entered,
-// and the root alone waits for what the others have (MPI_Reduce).
+// and the root alone waits for what the others have (MPI_Reduce). A rank that
+// leaves MPI_Scan and its like before the last one has entered did not wait for
+// that one.
 //
 // Kernels of NCCL (device_collectives.h) are operations by the same rules.
 //
@@ -49,8 +51,9 @@ struct CollectivePart {
 // All calls of one operation. It has one part of a rank at most.
 struct CollectiveOperation {
   model::NameId name = model::kEmptyName;
-  int64_t comm = -1;    // -1: MPI_Init, MPI_Finalize
-  int64_t members = 0;  // ranks that ever called something there
+  int64_t comm = -1;  // -1: MPI_Init, MPI_Finalize
+  // Ranks of the communicator that did not come. Into RankCalls::ranks.
+  std::vector<size_t> missing;
   bool only_begins = false;
   bool on_device = false;
   std::vector<CollectivePart> parts;  // by rank; never empty
@@ -66,10 +69,12 @@ std::vector<CollectiveOperation> FindCollectives(const model::Trace& trace,
 struct CollectiveSum {
   std::string name;  // of a kernel, without its arguments
   int64_t comm = -1;
-  int64_t operations = 0;   // each counts once
-  int64_t incomplete = 0;   // of these: some rank's call is missing
-  int64_t ranks = 0;        // that take part
-  DurationNs total_ns = 0;  // of all ranks together, here and below
+  int64_t operations = 0;  // each counts once
+  int64_t incomplete = 0;  // of these: some rank's call is missing
+  int64_t ranks = 0;       // of the communicator
+  std::string comm_name;
+  std::vector<int64_t> missing;  // the ranks that lack calls, in their order
+  DurationNs total_ns = 0;       // of all ranks together, here and below
   DurationNs waiting_ns = 0;
   // From the entry of the first rank to that of the last one.
   DurationNs skew_ns = 0;  // of all operations together

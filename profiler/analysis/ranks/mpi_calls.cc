@@ -69,7 +69,7 @@ MpiKind KindOf(std::string_view name, const MpiCall& call) {
 
 MpiCall ReadCall(const Trace& trace, EventIndex event, std::string_view name) {
   const Numbers numbers(trace, event);
-  const int64_t tag = numbers.Get("tag", -1);
+  const int64_t tag = model::LaneOfTag(name, numbers.Get("tag", -1));
   MpiCall call = {
       .event = event,
       .is_request = (trace.flags()[event] & model::kEventAsync) != 0,
@@ -238,6 +238,19 @@ class Finder {
     if (message) found[{pid, *message}] = trace_.end()[event];
   }
 
+  // A rank says again what it has named.
+  void NoteCommunicator(EventIndex event, size_t rank) {
+    const Numbers numbers(trace_, event);
+    Communicator& comm = found_.communicators[numbers.Get("comm", -1)];
+    if (comm.ranks.empty() || comm.ranks.back() != rank) {
+      comm.ranks.push_back(rank);
+    }
+    std::string name = numbers.Text("name");
+    // Open MPI's for those that the program has not named.
+    if (name.empty() || name.starts_with("MPI COMMUNICATOR ")) return;
+    comm.name = std::move(name);
+  }
+
   void FindCalls() {
     std::map<int64_t, size_t> index;
     for (size_t i = 0; i < found_.ranks.size(); ++i) {
@@ -250,6 +263,7 @@ class Finder {
       const auto at = index.find(pid);
       if (at == index.end()) return;
       if (model::IsMatchedProbe(name)) NoteFound(pid, event, found);
+      if (name == "MPI_Comm") NoteCommunicator(event, at->second);
       if (trace_.flags()[event] & model::kEventInstant) return;
       MpiCall call = ReadCall(trace_, event, name);
       call.rank = at->second;
@@ -262,6 +276,11 @@ class Finder {
     for (const auto& [call, message] : taken) {
       const auto at = found.find(message);
       if (at != found.end()) found_.calls[call].receives_at_ns = at->second;
+    }
+    for (auto& [id, comm] : found_.communicators) {
+      std::ranges::sort(comm.ranks);
+      comm.ranks.erase(std::unique(comm.ranks.begin(), comm.ranks.end()),
+                       comm.ranks.end());
     }
     std::stable_sort(
         found_.calls.begin(), found_.calls.end(),

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -82,9 +83,16 @@ struct MpiCall {
   int64_t bytes = 0;  // sent; of a kReceive: received
 };
 
+// Or a window or a file, which all ranks of a communicator make together.
+struct Communicator {
+  std::string name;           // empty: it has none
+  std::vector<size_t> ranks;  // into RankCalls::ranks: who made or used it
+};
+
 struct RankCalls {
   std::vector<Rank> ranks;     // by rank
   std::vector<MpiCall> calls;  // by rank, then by the trace's order
+  std::map<int64_t, Communicator> communicators;  // by MpiCall::comm
 };
 
 RankCalls FindRankCalls(const model::Trace& trace);

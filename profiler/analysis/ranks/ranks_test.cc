@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -166,6 +167,30 @@ TEST(RanksTest, ACollectiveThatARankNeverCalledIsIncomplete) {
   EXPECT_EQ(sums[0].incomplete, 1);
 }
 
+// They made the communicator, so the others wait for them.
+TEST(RanksTest, RanksThatCameToNoCallOfACommunicatorAreNamed) {
+  Job job;
+  for (const int64_t rank : {0, 1, 2, 3}) {
+    job.AddRank(rank, 4);
+    if (rank < 3) job.Comm(5, "MPI COMMUNICATOR 4 DUP FROM 0");
+    if (rank == 0) job.Comm(5, "halo");
+    if (rank == 1) job.Call("MPI_Barrier", 100, 900, {{"comm", 5}});
+    if (rank != 2) job.Call("MPI_Finalize", 950, 990);
+  }
+  const model::Trace trace = job.Build();
+  auto sums = CollectiveSums(JobOfRanks(trace));
+  std::ranges::sort(sums, {}, &CollectiveSum::name);
+  ASSERT_THAT(sums, SizeIs(2));
+  EXPECT_EQ(sums[0].name, "MPI_Barrier");
+  EXPECT_EQ(sums[0].comm_name, "halo");
+  EXPECT_EQ(sums[0].ranks, 3);
+  EXPECT_EQ(sums[0].incomplete, 1);
+  EXPECT_THAT(sums[0].missing, ElementsAre(0, 2));
+  EXPECT_EQ(sums[1].name, "MPI_Finalize");
+  EXPECT_EQ(sums[1].ranks, 4);
+  EXPECT_THAT(sums[1].missing, ElementsAre(2));
+}
+
 // What has a root: (who gives, who takes), at 100 rank 0, at 150 rank 1, at 190
 // rank 2; all end at 200.
 DurationNs WaitingOf(const std::string& name, int64_t root, size_t for_rank) {
@@ -192,7 +217,7 @@ TEST(RanksTest, OfACallWithARootOnlyThoseWaitThatNeedAnother) {
   EXPECT_EQ(WaitingOf("MPI_Bcast", -1, 2), 90 + 40);
 }
 
-// A call that ends before the last rank enters did not wait longer than itself.
+// A call that ends before the last rank enters did not wait for it.
 TEST(RanksTest, ACallThatGoesOnDoesNotWait) {
   Job job;
   job.AddRank(0, 2);
@@ -202,7 +227,7 @@ TEST(RanksTest, ACallThatGoesOnDoesNotWait) {
   const model::Trace trace = job.Build();
   const auto sums = CollectiveSums(JobOfRanks(trace));
   ASSERT_THAT(sums, SizeIs(1));
-  EXPECT_EQ(sums[0].waiting_ns, 10);
+  EXPECT_EQ(sums[0].waiting_ns, 0);
   EXPECT_EQ(sums[0].skew_ns, 400);
 }
 
@@ -248,6 +273,24 @@ TEST(RanksTest, WhoCompletesACollectiveCallWaitsForTheLastRank) {
   ASSERT_THAT(sums, SizeIs(1));
   EXPECT_EQ(sums[0].operations, 2);
   EXPECT_EQ(sums[0].waiting_ns, 0);
+}
+
+// The same for a file.
+TEST(RanksTest, WhoCompletesACallOfAFileWaitsForTheLastRank) {
+  Job job;
+  for (const int64_t rank : {0, 1}) {
+    job.AddRank(rank, 2);
+    job.Call("MPI_File_iwrite_all", 100 + 300 * rank, 105 + 300 * rank,
+             {{"comm", 7}});
+    job.Call("MPI_File_iwrite_all", 105 + 300 * rank, 450, {{"comm", 7}},
+             model::kEventAsync);
+    job.Call("MPI_Wait", 110 + 300 * rank, 450);
+  }
+  const model::Trace trace = job.Build();
+  const auto waits = WaitSums(JobOfRanks(trace));
+  ASSERT_THAT(waits, SizeIs(1));
+  EXPECT_EQ(waits[0].waiting_ns, 290);
+  EXPECT_EQ(waits[0].late_rank, 1);
 }
 
 // Its name begins like that of MPI_Ibarrier.
@@ -359,6 +402,42 @@ TEST(RanksTest, KernelsWithoutNumbersAreCounted) {
   EXPECT_EQ(sums[0].operations, 2);
   EXPECT_EQ(sums[0].waiting_ns, 40 + 30);
   EXPECT_EQ(sums[0].late_rank, 1);
+}
+
+// A request of both halves; beside it, partitioned messages of the same tag.
+TEST(RanksTest, RequestsThatSendAndReceiveAreMatched) {
+  Job job;
+  for (const int64_t rank : {0, 1}) {
+    job.AddRank(rank, 2);
+    const int64_t other = 1 - rank;
+    job.Call("MPI_Isendrecv", 100, 105, {{"comm", 0}, {"to", other}});
+    job.Call("MPI_Isendrecv", 105, 200 + 100 * rank,
+             {{"comm", 0},
+              {"to", other},
+              {"tag", 1},
+              {"bytes", 8},
+              {"from", other},
+              {"from_tag", 1}},
+             model::kEventAsync);
+    job.Call(rank == 0 ? "MPI_Psend_init" : "MPI_Precv_init", 90, 250,
+             {{"comm", 0},
+              {rank == 0 ? "to" : "from", other},
+              {"tag", 1},
+              {"bytes", 16}},
+             model::kEventAsync);
+  }
+  const model::Trace trace = job.Build();
+  const auto matched = MatchMessages(trace, FindRankCalls(trace));
+  EXPECT_EQ(matched.sends_alone, 0);
+  EXPECT_EQ(matched.receives_alone, 0);
+  ASSERT_THAT(matched.messages, SizeIs(3));
+  int64_t bytes = 0;
+  for (const Message& message : matched.messages) {
+    bytes += message.bytes;
+    EXPECT_EQ(trace.EventName(message.send) == "MPI_Psend_init",
+              trace.EventName(message.receive) == "MPI_Precv_init");
+  }
+  EXPECT_EQ(bytes, 8 + 8 + 16);
 }
 
 // mpi4py's recv() is both calls.

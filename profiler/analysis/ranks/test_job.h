@@ -39,6 +39,14 @@ class Job {
     t_.AddRange(track_, name, begin, end, model::ActivityType::kCpuOp, flags);
     Describe(args);
   }
+  // The rank makes a communicator, or names it.
+  void Comm(int64_t comm, const std::string& name) {
+    t_.AddInstant(track_, "MPI_Comm", 15);
+    Describe({{"comm", comm}});
+    auto& data = t_.data();
+    data.args.push_back(model::Arg::String(t_.Intern("name"), t_.Intern(name)));
+    ++data.details.back().args_end;
+  }
   // A rank of which the command says so: without MPI, or beside it.
   void JobRank(int64_t rank, int64_t pid, TimeNs begin, TimeNs end,
                int64_t bound_ns) {

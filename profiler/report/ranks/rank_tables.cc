@@ -45,7 +45,26 @@ std::vector<Value> SharesOfPath(const analysis::JobOfRanks& job) {
   return shares;
 }
 
+Value TextOrNone(const std::string& text) {
+  return text.empty() ? Value() : Value(text);
+}
+
 }  // namespace
+
+std::string RankRanges(std::span<const int64_t> ranks) {
+  std::string text;
+  for (size_t i = 0; i < ranks.size();) {
+    size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) {
+      ++last;
+    }
+    if (i > 0) text += ", ";
+    text += std::to_string(ranks[i]);
+    if (last > i) text += "-" + std::to_string(ranks[last]);
+    i = last + 1;
+  }
+  return text;
+}
 
 ValueTable RankTable(const analysis::JobOfRanks& job) {
   ValueTable table{
@@ -156,9 +175,11 @@ ValueTable ImbalanceTable(const analysis::JobOfRanks& job) {
 ValueTable CollectiveTable(const analysis::JobOfRanks& job) {
   ValueTable table{.columns = {{"name", "Name", Unit::kText},
                                {"comm", "Communicator", Unit::kCount},
+                               {"comm_name", "Its name", Unit::kText},
                                {"ranks", "Ranks", Unit::kCount},
                                {"operations", "Operations", Unit::kCount},
                                {"incomplete", "Incomplete", Unit::kCount},
+                               {"missing_ranks", "Without ranks", Unit::kText},
                                {"total_ns", "Total", Unit::kNs},
                                {"waiting_ns", "Waiting", Unit::kNs},
                                {"waiting_share", "Waiting %", Unit::kShare},
@@ -170,12 +191,12 @@ ValueTable CollectiveTable(const analysis::JobOfRanks& job) {
                                {"most_skew_ns", "Most skew", Unit::kNs}},
                    .rows = {}};
   for (const analysis::CollectiveSum& sum : analysis::CollectiveSums(job)) {
-    table.rows.push_back({sum.name, NumberOrNone(sum.comm), sum.ranks,
-                          sum.operations, sum.incomplete, sum.total_ns,
-                          sum.waiting_ns, ShareOf(sum.waiting_ns, sum.total_ns),
-                          sum.transfer_ns(), NumberOrNone(sum.late_rank),
-                          sum.late_ns, sum.late_operations,
-                          sum.skew_ns / sum.operations, sum.most_skew_ns});
+    table.rows.push_back(
+        {sum.name, NumberOrNone(sum.comm), TextOrNone(sum.comm_name), sum.ranks,
+         sum.operations, sum.incomplete, TextOrNone(RankRanges(sum.missing)),
+         sum.total_ns, sum.waiting_ns, ShareOf(sum.waiting_ns, sum.total_ns),
+         sum.transfer_ns(), NumberOrNone(sum.late_rank), sum.late_ns,
+         sum.late_operations, sum.skew_ns / sum.operations, sum.most_skew_ns});
   }
   return table;
 }

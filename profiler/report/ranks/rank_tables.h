@@ -6,6 +6,10 @@
 #ifndef KYMO_PROFILER_REPORT_RANKS_RANK_TABLES_H_
 #define KYMO_PROFILER_REPORT_RANKS_RANK_TABLES_H_
 
+#include <cstdint>
+#include <span>
+#include <string>
+
 #include "profiler/analysis/ranks/job_of_ranks.h"
 #include "profiler/analysis/ranks/rank_sums.h"
 #include "profiler/report/value_table.h"
@@ -17,6 +21,9 @@ ValueTable RankTable(const analysis::JobOfRanks& job);
 
 // A row for each name of ranges: the slowest rank and the mean.
 ValueTable ImbalanceTable(const analysis::JobOfRanks& job);
+
+// "0-2, 7": ranks in their order.
+std::string RankRanges(std::span<const int64_t> ranks);
 
 // A row for each function and communicator: waiting for the last rank to enter,
 // and transfer.

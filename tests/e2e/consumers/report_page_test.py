@@ -409,7 +409,8 @@ class WrittenPageTest(WrittenCase):
                           "totals_of_ranks": numbers, "call_histogram": []}]},
             ranks=[{"rank": 0, "wall_ns": 900},
                    {"rank": 1, "host": "b", "wall_ns": 800, "sent_bytes": 64}],
-            collectives=[{"name": "MPI_Barrier", "waiting_ns": 30,
+            collectives=[{"name": "MPI_Barrier", "comm_name": "halo",
+                          "missing_ranks": "0-2", "waiting_ns": 30,
                           "waiting_share": 0.5, "late_rank": 1}],
             findings=[{"id": "late_rank", "title": "rank 1 was late",
                        "evidence": {"kind": "row", "table": "collectives",
@@ -418,7 +419,7 @@ class WrittenPageTest(WrittenCase):
         self.assertIn("The job has 3 ranks", self.text(".summary > .note"))
         self.find(".findings .evidence button").click()
         self.assertEqual(self.table("#ranks-collectives"),
-                         [["MPI_Barrier", 30, 0.5, 1]])
+                         [["MPI_Barrier", "halo", "0-2", 30, 0.5, 1]])
         self.assertEqual(self.table("#ranks-ranks"), [
             ["0", "", 900, ""], ["1", "b", 800, 64]])
         self.show("job")

@@ -23,6 +23,7 @@
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace.h"
 #include "profiler/report/ranks/job_averages.h"
+#include "profiler/report/ranks/rank_tables.h"
 #include "profiler/report/value_table.h"
 #include "profiler/text/json_writer.h"
 #include "tools/command_line/run_folder.h"
@@ -103,18 +104,8 @@ const char* WhyMissing(MissingReason reason) {
 
 // "rank 3", "ranks 0-2, 7".
 std::string RankList(const std::vector<int64_t>& ranks) {
-  std::vector<std::string> parts;
-  for (size_t i = 0; i < ranks.size();) {
-    size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) {
-      ++last;
-    }
-    parts.push_back(last == i ? absl::StrCat(ranks[i])
-                              : absl::StrCat(ranks[i], "-", ranks[last]));
-    i = last + 1;
-  }
   return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ",
-                      absl::StrJoin(parts, ", "));
+                      report::RankRanges(ranks));
 }
 
 using MissingRanks = std::map<MissingReason, std::vector<int64_t>>;

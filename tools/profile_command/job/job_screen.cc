@@ -35,6 +35,7 @@ constexpr char kPlain[] = "\033[0m";
 constexpr std::string_view kFirstToGo[] = {"process",
                                            "finalized",
                                            "comm",
+                                           "comm_name",
                                            "call_most_rank",
                                            "call_most_ns",
                                            "call_p50_ns",
@@ -69,7 +70,8 @@ constexpr std::string_view kFirstToGo[] = {"process",
                                            "collective_ns",
                                            "transfer_ns",
                                            "total_ns",
-                                           "excess_ns"};
+                                           "excess_ns",
+                                           "missing_ranks"};
 constexpr std::string_view kNeverGo[] = {"name",
                                          "rank",
                                          "from",
