@@ -107,8 +107,9 @@ void RankLink::Run() {
     }
   }
   while (!is_stopped_ && options_.keeps_connection) {
+    // The first one at once: rank 0 knows then that the rank was there.
+    SayAlive();
     changed_.wait_for(held, kLifeSign);
-    if (!is_stopped_) SayAlive();
   }
 }
 
@@ -193,12 +194,14 @@ absl::StatusOr<ClockReading> RankLink::Measure(int socket,
   while (!WaitReadable(socket, In(kFirstPause))) {
     if (is_stopped_ || In({}) >= turn_end) return Gone();
   }
-  const Deadline end = In(kConnectLimit);
   uint64_t is_turn;
-  if (!ReceiveAll(socket, &is_turn, sizeof(is_turn), end)) return Gone();
+  if (!ReceiveAll(socket, &is_turn, sizeof(is_turn), In(kConnectLimit))) {
+    return Gone();
+  }
   ClockReading reading;
   int64_t shortest = std::numeric_limits<int64_t>::max();
   for (int i = 0; i < kRoundTrips; ++i) {
+    const Deadline end = In(kConnectLimit);
     const int64_t begin = options_.now();
     int64_t theirs;
     if (!SendAll(socket, &begin, sizeof(begin), end) ||

@@ -59,11 +59,14 @@ class RankLinkTest : public ::testing::Test {
   RankLink::Options Rank(int64_t rank, const std::string& token = kToken) {
     const MeetingPlace place = {.token = token,
                                 .endpoints = {{"127.0.0.1", server_->port()}}};
-    return {.rank = rank, .find = [place] { return place; }};
+    // Nothing here waits so long, unless it fails.
+    return {.rank = rank,
+            .find = [place] { return place; },
+            .patience = std::chrono::minutes(1)};
   }
   OwnedDescriptor Connect() {
     auto socket =
-        ConnectTo({"127.0.0.1", server_->port()}, In(std::chrono::seconds(10)));
+        ConnectTo({"127.0.0.1", server_->port()}, In(std::chrono::minutes(1)));
     EXPECT_TRUE(socket.ok()) << socket.status();
     return *std::move(socket);
   }
@@ -84,7 +87,7 @@ TEST_F(RankLinkTest, ClocksAreMeasuredAtTheStartAndAtTheEnd) {
   for (const ClockReading& clock : clocks) {
     EXPECT_LE(std::abs(clock.offset_ns + kHour), clock.bound_ns);
     EXPECT_GT(clock.bound_ns, 0);
-    EXPECT_LT(clock.bound_ns, 1'000'000'000);
+    EXPECT_LT(clock.bound_ns, kHour);
   }
 }
 
@@ -130,7 +133,13 @@ TEST(RankLinkVersionTest, ARankZeroOfAnotherVersionIsNamed) {
                    .find = [place] { return place; },
                    .keeps_connection = true,
                    .patience = std::chrono::milliseconds(100)});
-    const absl::Status status = link.SayDone(true);
+    absl::Status status = link.SayDone(true);
+    // The thread above may not have come to its turn in that time.
+    for (const Deadline end = In(std::chrono::minutes(1));
+         status.code() != absl::StatusCode::kFailedPrecondition &&
+         std::chrono::steady_clock::now() < end;) {
+      status = link.SayDone(true);
+    }
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr(version == '1' ? "by an earlier version of Kymo"
@@ -144,7 +153,7 @@ TEST(RankLinkVersionTest, ARankZeroOfAnotherVersionIsNamed) {
 
 TEST_F(RankLinkTest, AProofHoldsForOneConnectionAndOneRank) {
   const JobSecret secret(kToken);
-  const Deadline end = In(std::chrono::seconds(10));
+  const Deadline end = In(std::chrono::minutes(1));
   for (const int64_t rank : {2, 3, -1}) {
     const OwnedDescriptor socket = Connect();
     Greeting greeting;
@@ -170,7 +179,7 @@ TEST_F(RankLinkTest, WhoSaysNothingOrDiesKeepsNobodyWaiting) {
   const OwnedDescriptor silent = Connect();
   // A rank that gets its turn, and then measures nothing.
   const OwnedDescriptor dead = Connect();
-  const Deadline end = In(std::chrono::seconds(10));
+  const Deadline end = In(std::chrono::minutes(1));
   Greeting greeting;
   ASSERT_TRUE(ReceiveAll(dead.get(), &greeting, sizeof(greeting), end));
   Hello hello = {.magic = kRankMagic, .rank = 1, .challenge = {1, 2}};
@@ -183,7 +192,6 @@ TEST_F(RankLinkTest, WhoSaysNothingOrDiesKeepsNobodyWaiting) {
   ASSERT_TRUE(SendAll(dead.get(), &ask, sizeof(ask), end));
 
   RankLink::Options options = Rank(2);
-  options.patience = std::chrono::seconds(60);
   RankLink link(std::move(options));
   EXPECT_THAT(link.FinishClocks(), SizeIs(2));
 }

@@ -32,7 +32,8 @@ namespace {
 constexpr auto kStrangerLimit = std::chrono::seconds(5);
 // Beyond one connection for each rank.
 constexpr size_t kStrangers = 256;
-// Of one clock's measurement.
+// Of one message of a clock's measurement: a busy machine takes its time for
+// all of them.
 constexpr auto kMeasureLimit = std::chrono::seconds(1);
 // An answer is a few bytes, which the kernel takes at once.
 constexpr auto kAnswerLimit = std::chrono::milliseconds(100);
@@ -186,9 +187,9 @@ class RankServer::Connection {
 
   // The rank sends nothing until it is answered.
   bool MeasureClock() {
-    const Deadline end = In(kMeasureLimit);
     if (!AnswerWell()) return false;
     for (int i = 0; i < kRoundTrips; ++i) {
+      const Deadline end = In(kMeasureLimit);
       int64_t now;
       if (!ReceiveAll(socket(), &now, sizeof(now), end)) return false;
       now = MonotonicNs();
