@@ -192,7 +192,9 @@ class ChildSession : public ActivitySession {
     if (HasSums()) {
       live_->Finish(stopped_ticks_);
       shard.ledger.Add(model::Loss::kEventsOverwritten,
-                       live_->dropped_events());
+                       live_->dropped().events);
+      shard.ledger.Add(model::Loss::kCounterValuesSummed,
+                       live_->dropped().counter_values);
       shard.ledger.Add(model::Loss::kDrainBytesLost, live_->lost_bytes());
     }
     if (IsSampledAnyway()) {

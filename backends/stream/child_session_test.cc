@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -29,6 +30,7 @@
 #include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/last_records.h"
 #include "profiler/plugin/target_setup.h"
+#include "profiler/plugin/window_reducer.h"
 #include "profiler/record/tool_variables.h"
 
 namespace kymo::stream {
@@ -401,6 +403,62 @@ TEST_F(ChildSessionTest, AFlightRecorderLeavesOutWhatIsOlder) {
   ASSERT_TRUE(session_->Stop().ok());
   Collect();
   EXPECT_EQ(Names(shard_), (Texts{"old"}));
+}
+
+// Adds up what windows have that the shard has not.
+struct OldValues : WindowReducer {
+  absl::Status Add(TraceWindow window, WindowLosses losses) override {
+    if (losses == WindowLosses::kAreInShard) return absl::OkStatus();
+    for (const model::CounterSample& counter : window.shard.counters) {
+      values.push_back(counter.value);
+    }
+    instants += window.shard.block.size();
+    return absl::OkStatus();
+  }
+  std::vector<double> values;
+  uint64_t instants = 0;
+};
+
+// Of instants, too, each is in the shard or counted.
+TEST_F(ChildSessionTest, OldCounterValuesAreAddedUpAndCounted) {
+  const auto old = std::make_shared<OldValues>();
+  settings_.reducer = old;
+  // Adding up begins at three quarters of half of it.
+  settings_.max_disk = 64 * sizeof(record::Slot);
+  Start();
+  constexpr int kChunks = 40;
+  for (int i = 0; i < kChunks; ++i) {
+    uint64_t ticket = 0;
+    uint32_t chunk = record::kNoChunk;
+    // While the disk is full, chunks stay in the arena.
+    while ((chunk = arena_.AcquireChunk(stream_, 0, &ticket)) ==
+           record::kNoChunk) {
+      session_->Poll();
+    }
+    record::Slot* const slots = arena_.slots(chunk);
+    for (const SlotKind kind : {SlotKind::kCounter, SlotKind::kInstant}) {
+      record::Slot& slot = slots[kind == SlotKind::kCounter ? 0 : 1];
+      slot.name = arena_.InternName("queue");
+      slot.kind_scope_depth = record::PackKind(kind, 0, 0);
+      slot.end.store(std::bit_cast<uint64_t>(1.0 * i));
+      slot.begin.store(ReadTicks(arena_.clock_source()));
+    }
+    arena_.SealChunk(chunk);
+    session_->Poll();
+  }
+  ASSERT_TRUE(session_->Stop().ok());
+  Collect();
+  std::vector<double> values = old->values;
+  for (const model::CounterSample& counter : shard_.counters) {
+    values.push_back(counter.value);
+  }
+  ASSERT_EQ(values.size(), size_t{kChunks});
+  for (int i = 0; i < kChunks; ++i) EXPECT_EQ(values[i], i);
+  EXPECT_GT(old->values.size(), 0u);
+  EXPECT_EQ(shard_.ledger.Get(Loss::kCounterValuesSummed), old->values.size());
+  EXPECT_EQ(shard_.ledger.Get(Loss::kEventsOverwritten), old->instants);
+  EXPECT_EQ(shard_.block.size() + old->instants, size_t{kChunks});
+  EXPECT_FALSE(shard_.ledger.AnythingLost());
 }
 
 // A program that never attaches is in the samples, unless its heap was wanted.

@@ -40,10 +40,12 @@ void AddUndrained(const record::Arena& arena,
   }
 }
 
-uint64_t CountEvents(const model::TraceShard& shard) {
-  return static_cast<uint64_t>(std::count_if(
+DroppedRecords RecordsOf(const model::TraceShard& shard) {
+  const auto events = std::count_if(
       shard.block.flags.begin(), shard.block.flags.end(),
-      [](uint8_t flags) { return (flags & model::kEventRepeated) == 0; }));
+      [](uint8_t flags) { return (flags & model::kEventRepeated) == 0; });
+  return {.events = static_cast<uint64_t>(events),
+          .counter_values = shard.counters.size()};
 }
 
 }  // namespace
@@ -170,9 +172,10 @@ void LiveSums::Begin(Window window) {
 }
 
 void LiveSums::Take(const Window& window,
-                    const absl::StatusOr<uint64_t>& events) {
-  if (events.ok()) {
-    dropped_events_ += *events;
+                    const absl::StatusOr<DroppedRecords>& records) {
+  if (records.ok()) {
+    dropped_.events += records->events;
+    dropped_.counter_values += records->counter_values;
   } else {
     lost_bytes_ += window.bytes;
   }
@@ -189,13 +192,13 @@ void LiveSums::Take(const Window& window,
 
 // The last window of its passes erases them all. Nobody else moves the front
 // meanwhile.
-absl::StatusOr<uint64_t> LiveSums::ReadAndErase(const Window& window) {
-  absl::StatusOr<uint64_t> events = ReadGuarded(window);
+absl::StatusOr<DroppedRecords> LiveSums::ReadAndErase(const Window& window) {
+  absl::StatusOr<DroppedRecords> records = ReadGuarded(window);
   if (window.drop_to != 0) store_.Erase(store_.front(), window.drop_to);
-  return events;
+  return records;
 }
 
-absl::StatusOr<uint64_t> LiveSums::ReadGuarded(const Window& window) {
+absl::StatusOr<DroppedRecords> LiveSums::ReadGuarded(const Window& window) {
   try {
     return Read(window);
   } catch (const std::bad_alloc&) {
@@ -203,7 +206,7 @@ absl::StatusOr<uint64_t> LiveSums::ReadGuarded(const Window& window) {
   }
 }
 
-absl::StatusOr<uint64_t> LiveSums::Read(const Window& window) {
+absl::StatusOr<DroppedRecords> LiveSums::Read(const Window& window) {
   Column<std::byte> buffer;
   buffer.resize(window.bytes);
   uint64_t at = 0;
@@ -240,11 +243,11 @@ absl::StatusOr<uint64_t> LiveSums::Read(const Window& window) {
            [&](uint64_t ticket) { return window.later.contains(ticket); },
        .has_stream = [](uint32_t) { return true; }},
       part.shard);
-  const uint64_t events = CountEvents(part.shard);
+  const DroppedRecords records = RecordsOf(part.shard);
   KYMO_RETURN_IF_ERROR(
       reducer_->Add(std::move(part), window.is_left ? WindowLosses::kAreInShard
                                                     : WindowLosses::kCount));
-  return events;
+  return records;
 }
 
 void LiveSums::Shrink(uint64_t memory_bytes) {

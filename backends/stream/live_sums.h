@@ -74,6 +74,12 @@ struct LiveSumsOptions {
                             std::optional<uint64_t> max_memory);
 };
 
+// What was dropped after it was added up.
+struct DroppedRecords {
+  uint64_t events = 0;
+  uint64_t counter_values = 0;
+};
+
 class LiveSums {
  public:
   // All must outlive the object.
@@ -104,8 +110,7 @@ class LiveSums {
   bool was_dropped(const record::ChunkView& chunk) const {
     return dropped_tickets_.contains(chunk.ticket);
   }
-  // Events that were dropped.
-  uint64_t dropped_events() const { return dropped_events_; }
+  const DroppedRecords& dropped() const { return dropped_; }
   // The records from before that belong to those which are left, such as ranges
   // that are open. Valid until Finish.
   std::vector<record::ChunkView> carried() const {
@@ -134,13 +139,14 @@ class LiveSums {
   // Takes whole passes out of pending_, if there is one.
   void TakePasses();
   std::optional<Window> NextWindow();
-  // These return the number of events.
-  absl::StatusOr<uint64_t> Read(const Window& window);
-  absl::StatusOr<uint64_t> ReadGuarded(const Window& window);
+  // These return what the window has.
+  absl::StatusOr<DroppedRecords> Read(const Window& window);
+  absl::StatusOr<DroppedRecords> ReadGuarded(const Window& window);
   void Begin(Window window);
   // Reads the window, and erases what will be dropped.
-  absl::StatusOr<uint64_t> ReadAndErase(const Window& window);
-  void Take(const Window& window, const absl::StatusOr<uint64_t>& events);
+  absl::StatusOr<DroppedRecords> ReadAndErase(const Window& window);
+  void Take(const Window& window,
+            const absl::StatusOr<DroppedRecords>& records);
 
   const std::shared_ptr<WindowReducer> reducer_;
   const record::Arena& arena_;
@@ -160,8 +166,8 @@ class LiveSums {
   std::optional<TickConverter> clock_;
   CarriedRecords carried_;  // the thread's, while it works
   Window at_work_;
-  std::future<absl::StatusOr<uint64_t>> work_;
-  uint64_t dropped_events_ = 0;
+  std::future<absl::StatusOr<DroppedRecords>> work_;
+  DroppedRecords dropped_;
   uint64_t lost_bytes_ = 0;
 };
 

@@ -132,12 +132,12 @@ TEST_F(LiveSumsTest, EveryEventCountsOnceAndTheNewestStay) {
   EXPECT_LE(store_.bytes(), 48 * sizeof(Slot));
   EXPECT_GE(store_.bytes(), 9 * sizeof(Slot));
   EXPECT_EQ(reducer_->calls["work"],
-            static_cast<int64_t>(sums_->dropped_events()));
+            static_cast<int64_t>(sums_->dropped().events));
   sums_->Finish(now_);
   EXPECT_EQ(reducer_->calls["work"], int64_t{8} * kChunks);
   EXPECT_EQ(reducer_->total_ns["work"], int64_t{8} * kChunks);
   EXPECT_EQ(reducer_->last_windows, 1);
-  EXPECT_EQ(RangesLeft() + sums_->dropped_events(), 8 * kChunks);
+  EXPECT_EQ(RangesLeft() + sums_->dropped().events, 8 * kChunks);
   EXPECT_EQ(sums_->lost_bytes(), 0u);
   EXPECT_EQ(store_.lost_bytes(), 0u);
 }
@@ -294,7 +294,7 @@ TEST_F(LiveSumsTest, WindowsThatCannotBeAddedUpAreLost) {
   for (uint64_t ticket = 1; ticket <= 20; ++ticket) Store(Chunk(ticket, 8));
   sums_->Shrink(20 * sizeof(Slot));
   sums_->Finish(now_);
-  EXPECT_EQ(sums_->dropped_events(), 0u);
+  EXPECT_EQ(sums_->dropped().events, 0u);
   EXPECT_EQ(sums_->lost_bytes(), 20 * 9 * sizeof(Slot));
 }
 

@@ -216,7 +216,7 @@ TEST(StacksExporterTest, RangesThatAreInTheSumsCountOnce) {
   t.AddSample(0, 10, 7, {"main"});
   const model::Trace newest = std::move(t).Build();
   analysis::WindowSums sums;
-  sums.AddWithoutLosses(newest);
+  sums.AddEvents(newest);
   sums.SetNewest(newest);
   MemoryDirectory out;
   ASSERT_TRUE(NewStacksExporter()->ExportSums(sums, {}, out).ok());

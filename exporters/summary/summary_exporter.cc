@@ -98,24 +98,40 @@ void WriteSampledFunctions(const Trace& trace, JsonWriter& json) {
   json.Member("sampled_function_count", static_cast<int64_t>(functions.size()));
 }
 
+void WriteCounter(int64_t pid, int64_t tid, std::string_view name,
+                  const analysis::CounterValues& values, JsonWriter& json) {
+  json.BeginObject();
+  json.Member("pid", pid);
+  json.Member("tid", tid);
+  json.Member("name", name);
+  json.Member("samples", values.sample_count);
+  for (const auto& [key, value] :
+       {std::pair("min", values.min), std::pair("mean", values.mean),
+        std::pair("max", values.max), std::pair("last", values.last)}) {
+    json.Key(key);
+    json.Double(value);
+  }
+  json.EndObject();
+}
+
 void WriteCounters(const Trace& trace, JsonWriter& json) {
   if (trace.counters().empty()) return;
   json.Key("counters");
   json.BeginArray();
-  for (const auto& counter : analysis::ComputeCounterValues(trace)) {
-    const model::Track& track = trace.tracks()[counter.track];
-    json.BeginObject();
-    json.Member("pid", track.pid);
-    json.Member("tid", track.id);
-    json.Member("name", trace.Name(counter.name));
-    json.Member("samples", counter.sample_count);
-    for (const auto& [key, value] :
-         {std::pair("min", counter.min), std::pair("mean", counter.mean),
-          std::pair("max", counter.max), std::pair("last", counter.last)}) {
-      json.Key(key);
-      json.Double(value);
-    }
-    json.EndObject();
+  for (const auto& values : analysis::ComputeCounterValues(trace)) {
+    const model::Track& track = trace.tracks()[values.track];
+    WriteCounter(track.pid, track.id, trace.Name(values.name), values, json);
+  }
+  json.EndArray();
+}
+
+void WriteCounters(const analysis::WindowSums& sums, JsonWriter& json) {
+  const std::vector<analysis::WindowSums::Counter> counters = sums.Counters();
+  if (counters.empty()) return;
+  json.Key("counters");
+  json.BeginArray();
+  for (const auto& counter : counters) {
+    WriteCounter(counter.pid, counter.id, counter.name, counter.values, json);
   }
   json.EndArray();
 }
@@ -222,8 +238,8 @@ std::string SumsText(const analysis::WindowSums& sums, model::LossLedger ledger,
   WriteAverages(sums.Averages(), RangeMemory::kUnknown, ledger, notes, json);
   if (sums.rest() != nullptr) {
     WriteSampledFunctions(*sums.rest(), json);
-    WriteCounters(*sums.rest(), json);
   }
+  WriteCounters(sums, json);
   WriteLedger(ledger, json);
   json.EndObject();
   return text;

@@ -303,7 +303,7 @@ TEST(SummaryExporterTest, ATraceWithoutRanksHasNoTablesOfThem) {
   EXPECT_FALSE(json.fields().contains("ranks"));
 }
 
-TEST(SummaryExporterTest, SumsAloneHaveAveragesAndTheLedger) {
+TEST(SummaryExporterTest, SumsAloneHaveAveragesCountersAndTheLedger) {
   const std::string folder = testing::TempDir() + "/sums";
   OutputDirectory out(folder);
   ASSERT_TRUE(out.CheckWritable().ok());
@@ -311,8 +311,14 @@ TEST(SummaryExporterTest, SumsAloneHaveAveragesAndTheLedger) {
   const auto main = t.AddThread(1, 1, "main");
   for (int i = 0; i < 7; ++i) t.AddRange(main, "work", 10 * i, 10 * i + 5);
   t.data().ledger.Add(model::Loss::kSamplesLost, 3);
+  t.AddCounter(main, "queue", 10, 1'000);
+  t.AddCounter(main, "queue", 20, 500);
   analysis::WindowSums sums;
-  sums.Add(std::move(t).Build(), /*is_last=*/true);
+  sums.Add(std::move(t).Build(), /*is_last=*/false);
+  TestTrace next;
+  next.SetWindow(0, 40);
+  next.AddCounter(next.AddThread(1, 1, "main"), "queue", 30, 0);
+  sums.Add(std::move(next).Build(), /*is_last=*/true);
   const auto exporter = NewSummaryExporter();
   EXPECT_TRUE(exporter->info().exports_sums);
   EXPECT_EQ(exporter->BeyondSums({}), "");
@@ -326,6 +332,13 @@ TEST(SummaryExporterTest, SumsAloneHaveAveragesAndTheLedger) {
   ASSERT_EQ(averages.values_size(), 1);
   EXPECT_EQ(
       averages.values(0).struct_value().fields().at("count").number_value(), 7);
+  const auto& counters = json.fields().at("counters").list_value();
+  ASSERT_EQ(counters.values_size(), 1);
+  const auto& counter = counters.values(0).struct_value().fields();
+  EXPECT_EQ(counter.at("tid").number_value(), 1);
+  EXPECT_EQ(counter.at("name").string_value(), "queue");
+  EXPECT_EQ(counter.at("samples").number_value(), 3);
+  EXPECT_EQ(counter.at("mean").number_value(), 500);
   EXPECT_TRUE(json.fields().at("anything_lost").bool_value());
   EXPECT_EQ(json.fields().at("ledger").list_value().values_size(),
             static_cast<int>(model::Loss::kCount));

@@ -32,6 +32,11 @@
   ROW(kSamplesSummed, "samples_summed", kNote,                                 \
       "older samples that tables and stacks count, and no timeline shows",     \
       "backends/sampling/sample_store_test.cc", "TheOldestSamplesAreAddedUp")  \
+  ROW(kCounterValuesSummed, "counter_values_summed", kNote,                    \
+      "older values of counters that summary.json and the page count, and no " \
+      "timeline shows",                                                        \
+      "backends/stream/child_session_test.cc",                                 \
+      "OldCounterValuesAreAddedUpAndCounted")                                  \
   ROW(kEventsDroppedInHandlers, "events_dropped_in_handlers", kLoss,           \
       "events of signal handlers that met the recorder in its slow path",      \
       "tests/reliability/forced_losses_test.cc",                               \

@@ -30,6 +30,7 @@
 
 namespace kymo {
 
+// Of a window's losses and values of counters.
 enum class WindowLosses {
   kCount,
   kAreInShard,  // the shard of Collect has these records, too

@@ -76,7 +76,7 @@ absl::Status LiveSummer::AddNow(TraceWindow window, WindowLosses losses) {
   if (losses == WindowLosses::kCount) {
     sums_.Add(trace, is_last);
   } else {
-    sums_.AddWithoutLosses(trace);
+    sums_.AddEvents(trace);
   }
   return absl::OkStatus();
 }

@@ -97,6 +97,39 @@ TEST(LiveSummerTest, LossesOfWhatIsLeftAreThoseOfItsShard) {
   EXPECT_EQ(summer.sums().ledger().Get(model::Loss::kRangesOpenAtEnd), 0u);
 }
 
+// The last window's values are in the shard of the recording, too.
+TEST(LiveSummerTest, CountersHaveEachValueOnce) {
+  const auto window = [](TimeNs time_ns, double value, bool is_last) {
+    TraceWindow window = {
+        .shard = {}, .start_ns = 100, .end_ns = 900, .is_last = is_last};
+    window.shard.tracks = {{.pid = 7, .id = 8}};
+    window.shard.counters = {{.track = 0,
+                              .name = window.shard.strings.Intern("queue"),
+                              .time_ns = time_ns,
+                              .value = value}};
+    return window;
+  };
+  LiveSummer summer;
+  ASSERT_TRUE(summer.Add(window(200, 1'000, false), WindowLosses::kCount).ok());
+  ASSERT_TRUE(
+      summer.Add(window(300, 50, true), WindowLosses::kAreInShard).ok());
+  std::vector<model::TraceShard> shards;
+  shards.push_back(window(300, 50, true).shard);
+  const auto newest =
+      Normalize(std::move(shards), {.start_ns = 100, .end_ns = 900});
+  ASSERT_TRUE(newest.ok()) << newest.status();
+  ASSERT_TRUE(summer.Finish(*newest).ok());
+  const auto counters = summer.sums().Counters();
+  ASSERT_EQ(counters.size(), 1u);
+  EXPECT_EQ(counters[0].pid, 7);
+  EXPECT_EQ(counters[0].id, 8);
+  EXPECT_EQ(counters[0].name, "queue");
+  EXPECT_EQ(counters[0].values.sample_count, 2);
+  EXPECT_EQ(counters[0].values.max, 1'000);
+  EXPECT_EQ(counters[0].values.last, 50);
+  EXPECT_DOUBLE_EQ(counters[0].values.mean, (1'000 * 100 + 50 * 600) / 700.0);
+}
+
 // Only the trace of all sessions knows when a process ended.
 TEST(LiveSummerTest, RangesEndWithTheirProcesses) {
   Windows windows({"range f 7 1 100 200\n",

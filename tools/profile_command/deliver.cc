@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "importers/load/recorded_options.h"
+#include "profiler/analysis/averages/counter_values.h"
 #include "profiler/analysis/averages/duplicates.h"
 #include "profiler/analysis/flops.h"
 #include "profiler/analysis/memory/memory_profile.h"
@@ -117,6 +119,22 @@ std::string LargestHeaps(const model::Trace& trace,
       [](const auto& a, const auto& b) { return a.peak.bytes > b.peak.bytes; });
   profiles.resize(kMostHeaps);
   return all + report::MemoryReport(trace, profiles, {});
+}
+
+// When the part begins that timelines show. Other sessions' counters, such as
+// those of the machine, are there from the start.
+TimeNs BeginOfNewest(const model::Trace& trace,
+                     const analysis::WindowSums& sums) {
+  TimeNs begin_ns = trace.end_ns();
+  for (const TimeNs start_ns : trace.start()) {
+    begin_ns = std::min(begin_ns, start_ns);
+  }
+  analysis::ForEachCounter(
+      trace, [&](std::span<const model::CounterSample> samples) {
+        if (!sums.HasEarlierValues(samples.front())) return;
+        begin_ns = std::min(begin_ns, samples.front().time_ns);
+      });
+  return begin_ns;
 }
 
 // The summary is always written.
@@ -256,18 +274,28 @@ absl::Status WriteFiles(const model::Trace& trace,
 std::string AboutNewest(const model::Trace& trace,
                         const analysis::WindowSums& sums,
                         const ProfileCommand& command) {
-  const uint64_t older = sums.ledger().Get(model::Loss::kEventsOverwritten);
-  TimeNs begin_ns = trace.end_ns();
-  if (trace.event_count() != 0) {
-    begin_ns = *std::min_element(trace.start().begin(), trace.start().end());
+  const uint64_t older_values =
+      sums.ledger().Get(model::Loss::kCounterValuesSummed);
+  std::vector<std::string> whole;
+  std::vector<std::string> missing;
+  if (sums.event_count() != 0 || older_values == 0) {
+    whole.push_back(absl::StrCat("tables and stacks of ranges have all ",
+                                 sums.event_count(), " events"));
+    missing.push_back(absl::StrCat(
+        sums.ledger().Get(model::Loss::kEventsOverwritten), " older events"));
+  }
+  if (older_values != 0) {
+    whole.emplace_back("summary.json counts all values of counters");
+    missing.push_back(absl::StrCat(older_values, " older values of counters"));
   }
   std::string text = absl::StrCat(
-      "a long recording: tables and stacks of ranges have all ",
-      sums.event_count(), " events; timelines have the newest, and reach ",
-      absl::StrFormat("%.1f s", 1e-9 * (trace.end_ns() - begin_ns)),
-      " back, without ", older,
-      " older events. For more, raise --cpu_max_disk and --cpu_max_memory; "
-      "for all, use --cpu_keep_raw");
+      "a long recording: ", absl::StrJoin(whole, ", and "),
+      "; timelines have the newest, and reach ",
+      absl::StrFormat("%.1f s",
+                      1e-9 * (trace.end_ns() - BeginOfNewest(trace, sums))),
+      " back, without ", absl::StrJoin(missing, " and "),
+      ". For more, raise --cpu_max_disk and --cpu_max_memory; for all, use "
+      "--cpu_keep_raw");
   if (command.group_by_input_shape || command.group_by_stack_n > 0) {
     text += "; the rows are by name, because other groups need all events";
   }

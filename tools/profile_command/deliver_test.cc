@@ -363,31 +363,5 @@ TEST_F(WriteFilesTest, SumsAreForThoseThatTakeThem) {
                                         Pair("sums.txt", "gzip 25 red")));
 }
 
-TEST(AboutNewestTest, SaysWhenThereWereTooManyStacks) {
-  for (const size_t most_paths : {2, 3}) {
-    TestTrace t;
-    const auto main = t.AddThread(1, 1, "main");
-    t.AddRange(main, "f", 0, 10);
-    t.AddRange(main, "g", 20, 30);
-    const model::Trace trace = std::move(t).Build();
-    analysis::WindowSums sums(most_paths);
-    sums.Add(trace, /*is_last=*/true);
-    EXPECT_EQ(AboutNewest(trace, sums, {})
-                  .ends_with("; there are too many different stacks: 1 calls "
-                             "count for the stack around them"),
-              most_paths == 2);
-  }
-}
-
-// An open range from long ago is in the timeline beside the newest events.
-TEST(AboutNewestTest, SaysHowFarBackTheEarliestRangeReaches) {
-  TestTrace t;
-  const auto main = t.AddThread(1, 1, "main");
-  t.AddRange(main, "long", 0, 5'000'000'000);
-  t.AddRange(main, "new", 4'900'000'000, 5'000'000'000);
-  EXPECT_THAT(AboutNewest(std::move(t).Build(), analysis::WindowSums(), {}),
-              testing::HasSubstr("have the newest, and reach 5.0 s back, "));
-}
-
 }  // namespace
 }  // namespace kymo::tools

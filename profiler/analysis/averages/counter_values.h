@@ -9,12 +9,19 @@
 //
 // Values that are not finite are left out, as if the counter had kept its value
 // before.
+//
+// Of a trace that is read in windows, a CounterSum adds up the values of one
+// counter. The result is that of the whole trace, but for the last digit of the
+// mean.
 #ifndef KYMO_PROFILER_ANALYSIS_AVERAGES_COUNTER_VALUES_H_
 #define KYMO_PROFILER_ANALYSIS_AVERAGES_COUNTER_VALUES_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "profiler/base/time.h"
 #include "profiler/model/records.h"
 #include "profiler/model/string_table.h"
 #include "profiler/model/trace.h"
@@ -33,6 +40,41 @@ struct CounterValues {
 
 // In the order of the trace: by track, then by name.
 std::vector<CounterValues> ComputeCounterValues(const model::Trace& trace);
+
+class CounterSum {
+ public:
+  // In the order of time. A time that is earlier than the one before counts as
+  // that one: two windows may disagree by nanoseconds.
+  void Add(TimeNs time_ns, double value);
+  bool is_empty() const { return values_.sample_count == 0; }
+  // Without track and name. REQUIRES: !is_empty().
+  CounterValues ValuesUntil(TimeNs end_ns) const;
+
+ private:
+  CounterValues values_;  // without the mean
+  // These have more digits than a double, so that the sum hardly depends on
+  // where windows end, and more range.
+  long double sum_ = 0;
+  long double value_ns_ = 0;  // values, times how long they were kept
+  TimeNs first_ns_ = 0;
+  TimeNs last_ns_ = 0;
+};
+
+// Calls visit(samples) for each counter, in the order of the trace.
+template <typename Visit>
+void ForEachCounter(const model::Trace& trace, const Visit& visit) {
+  std::span<const model::CounterSample> rest = trace.counters();
+  while (!rest.empty()) {
+    const auto end = std::find_if(rest.begin(), rest.end(),
+                                  [&](const model::CounterSample& sample) {
+                                    return sample.track != rest.front().track ||
+                                           sample.name != rest.front().name;
+                                  });
+    const std::span<const model::CounterSample> samples(rest.begin(), end);
+    rest = rest.subspan(samples.size());
+    visit(samples);
+  }
+}
 
 }  // namespace kymo::analysis
 

@@ -97,6 +97,22 @@ TEST(CounterValuesTest, HugeValuesKeepAFiniteMean) {
   EXPECT_EQ(all[0].mean, kMost);
 }
 
+// A window that is converted with another clock may begin a little before the
+// last value of the one before it.
+TEST(CounterValuesTest, ATimeThatIsTooEarlyCountsAsTheOneBefore) {
+  CounterSum sum;
+  sum.Add(100, 4);
+  sum.Add(200, 8);
+  sum.Add(190, 16);
+  sum.Add(300, 2);
+  const CounterValues values = sum.ValuesUntil(400);
+  EXPECT_EQ(values.sample_count, 4);
+  EXPECT_EQ(values.max, 16);
+  EXPECT_EQ(values.last, 2);
+  // (4 * 100 + 8 * 0 + 16 * 100 + 2 * 100) / 300
+  EXPECT_DOUBLE_EQ(values.mean, 2'200.0 / 300);
+}
+
 TEST(CounterValuesTest, ATraceWithoutCountersHasNone) {
   EXPECT_TRUE(ComputeCounterValues(TestTrace().Build()).empty());
 }

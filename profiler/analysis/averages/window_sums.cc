@@ -1,6 +1,7 @@
 #include "profiler/analysis/averages/window_sums.h"
 
 #include <algorithm>
+#include <span>
 
 #include "profiler/model/event_calls.h"
 #include "profiler/model/records.h"
@@ -28,11 +29,13 @@ void Merge(const KeyAverage& from, KeyAverage& into) {
 }  // namespace
 
 void WindowSums::Add(const model::Trace& window, bool is_last) {
-  AddWithoutLosses(window);
+  AddEvents(window);
+  AddCounters(window);
   AddLosses(window.ledger(), is_last);
+  if (is_last) end_ns_ = window.end_ns();
 }
 
-void WindowSums::AddWithoutLosses(const model::Trace& window) {
+void WindowSums::AddEvents(const model::Trace& window) {
   for (const uint8_t flags : window.flags()) {
     event_count_ += (flags & model::kEventRepeated) == 0;
   }
@@ -78,6 +81,54 @@ std::vector<KeyAverage> WindowSums::Averages() const {
   std::vector<KeyAverage> averages;
   for (const Group* const group : order) averages.push_back(group->sums);
   return averages;
+}
+
+WindowSums::CounterId WindowSums::IdOf(const model::Trace& trace,
+                                       const model::CounterSample& sample) {
+  const model::Track& track = trace.tracks()[sample.track];
+  return {track.pid, track.kind, track.device_index, track.id,
+          std::string(trace.Name(sample.name))};
+}
+
+void WindowSums::AddCounters(const model::Trace& window) {
+  ForEachCounter(window, [&](std::span<const model::CounterSample> samples) {
+    CounterId id = IdOf(window, samples.front());
+    if (counters_.size() >= most_counters_ && !counters_.contains(id)) {
+      ledger_.Add(model::Loss::kCounterValuesDropped, samples.size());
+      return;
+    }
+    CounterSum& sum = counters_[std::move(id)];
+    for (const model::CounterSample& sample : samples) {
+      sum.Add(sample.time_ns, sample.value);
+    }
+  });
+}
+
+std::vector<WindowSums::Counter> WindowSums::Counters() const {
+  std::map<CounterId, CounterSum> all = counters_;
+  TimeNs end_ns = end_ns_;
+  if (rest_ != nullptr) {
+    end_ns = std::max(end_ns, rest_->end_ns());
+    ForEachCounter(*rest_, [&](std::span<const model::CounterSample> samples) {
+      CounterSum& sum = all[IdOf(*rest_, samples.front())];
+      for (const model::CounterSample& sample : samples) {
+        sum.Add(sample.time_ns, sample.value);
+      }
+    });
+  }
+  std::vector<Counter> counters;
+  for (const auto& [id, sum] : all) {
+    if (sum.is_empty()) continue;
+    counters.push_back({.pid = std::get<0>(id),
+                        .id = std::get<3>(id),
+                        .name = std::get<4>(id),
+                        .values = sum.ValuesUntil(end_ns)});
+  }
+  return counters;
+}
+
+bool WindowSums::HasEarlierValues(const model::CounterSample& of_rest) const {
+  return rest_ != nullptr && counters_.contains(IdOf(*rest_, of_rest));
 }
 
 void WindowSums::AddPaths(const model::Trace& window) {

@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "profiler/analysis/averages/counter_values.h"
 #include "profiler/analysis/averages/key_averages.h"
 #include "profiler/model/loss_ledger.h"
 #include "tests/support/test_trace.h"
@@ -182,6 +185,120 @@ TEST(WindowSumsTest, GroupsOfTwoWindowsAddUpByKind) {
                                           Pair("in process 5: k", Pair(130, 2)),
                                           Pair("in a: f", Pair(30, 3))));
   EXPECT_EQ(sums.event_count(), 10u);
+}
+
+// "pid/id name xCOUNT MIN MEAN MAX LAST".
+std::string CounterText(const WindowSums::Counter& counter) {
+  const CounterValues& values = counter.values;
+  std::ostringstream text;
+  text << counter.pid << "/" << counter.id << " " << counter.name << " x"
+       << values.sample_count << " " << values.min << " " << values.mean << " "
+       << values.max << " " << values.last;
+  return text.str();
+}
+
+std::vector<std::string> CounterTexts(const WindowSums& sums) {
+  std::vector<std::string> texts;
+  for (const WindowSums::Counter& counter : sums.Counters()) {
+    texts.push_back(CounterText(counter));
+  }
+  return texts;
+}
+
+struct Value {
+  int64_t tid;
+  const char* name;
+  TimeNs time_ns;
+  double value;
+};
+
+// Names are numbered anew in each window. Values: in the order of a trace.
+model::Trace CountersUntil(TimeNs end_ns, const std::vector<Value>& values,
+                           const char* other_name = "other") {
+  TestTrace t;
+  t.SetWindow(0, end_ns);
+  t.Intern(other_name);
+  std::map<int64_t, model::TrackIndex> tracks;
+  for (const Value& value : values) {
+    if (!tracks.contains(value.tid)) {
+      tracks[value.tid] = t.AddThread(5, value.tid, "t");
+    }
+    t.AddCounter(tracks[value.tid], value.name, value.time_ns, value.value);
+  }
+  return std::move(t).Build();
+}
+
+constexpr TimeNs kUnknownEnd = TimeNs{1} << 62;
+
+TEST(WindowSumsTest, CountersHaveTheValuesOfAllWindows) {
+  WindowSums sums;
+  sums.Add(CountersUntil(kUnknownEnd,
+                         {{1, "queue", 100, 1'000}, {1, "queue", 150, 3}}),
+           /*is_last=*/false);
+  sums.Add(CountersUntil(kUnknownEnd, {{2, "queue", 210, 7}}, "queue"),
+           /*is_last=*/false);
+  sums.Add(CountersUntil(500, {{1, "load", 300, 0.5}, {1, "queue", 400, 1}}),
+           /*is_last=*/true);
+  // (1000 * 50 + 3 * 250 + 1 * 100) / 400
+  EXPECT_THAT(CounterTexts(sums), ElementsAre("5/1 load x1 0.5 0.5 0.5 0.5",
+                                              "5/1 queue x3 1 127.125 1000 1",
+                                              "5/2 queue x1 7 7 7 7"));
+  EXPECT_EQ(sums.event_count(), 0u);
+}
+
+// The newest part has the values that were not dropped, and other sessions'.
+TEST(WindowSumsTest, CountersGoOnInTheNewestPart) {
+  WindowSums sums;
+  sums.Add(CountersUntil(kUnknownEnd, {{1, "queue", 100, 8}}),
+           /*is_last=*/false);
+  const std::vector<Value> left = {{1, "queue", 200, 2}};
+  sums.AddEvents(CountersUntil(300, left));
+  const model::Trace newest =
+      CountersUntil(300, {{1, "queue", 200, 2}, {3, "memory", 0, 9}}, "memory");
+  EXPECT_FALSE(sums.HasEarlierValues(newest.counters()[0]));
+  sums.SetNewest(newest);
+  // (8 * 100 + 2 * 100) / 200
+  EXPECT_THAT(CounterTexts(sums),
+              ElementsAre("5/1 queue x2 2 5 8 2", "5/3 memory x1 9 9 9 9"));
+  EXPECT_TRUE(sums.HasEarlierValues(newest.counters()[0]));
+  EXPECT_FALSE(sums.HasEarlierValues(newest.counters()[1]));
+}
+
+TEST(WindowSumsTest, CountersHardlyDependOnWhereWindowsEnd) {
+  std::vector<Value> values;
+  for (int i = 0; i < 1'000; ++i) {
+    values.push_back({1, "queue", 10 * i + i * i % 7, 1e9 / (1 + i * i % 997)});
+  }
+  const CounterValues whole =
+      ComputeCounterValues(CountersUntil(20'000, values)).at(0);
+  for (const size_t part : {1u, 7u, 300u, 1'000u}) {
+    WindowSums sums;
+    for (size_t begin = 0; begin < values.size(); begin += part) {
+      const size_t end = std::min(begin + part, values.size());
+      sums.Add(
+          CountersUntil(20'000, {values.begin() + begin, values.begin() + end}),
+          end == values.size());
+    }
+    const CounterValues summed = sums.Counters().at(0).values;
+    EXPECT_EQ(summed.sample_count, whole.sample_count);
+    EXPECT_EQ(summed.min, whole.min);
+    EXPECT_EQ(summed.max, whole.max);
+    EXPECT_EQ(summed.last, whole.last);
+    EXPECT_DOUBLE_EQ(summed.mean, whole.mean) << part;
+  }
+}
+
+TEST(WindowSumsTest, ValuesOfTooManyCountersAreLostAndCounted) {
+  WindowSums sums(WindowSums::kMostPaths, /*most_counters=*/1);
+  sums.Add(CountersUntil(kUnknownEnd, {{1, "queue", 100, 1}}),
+           /*is_last=*/false);
+  sums.Add(CountersUntil(400, {{1, "load", 200, 5},
+                               {1, "load", 210, 6},
+                               {1, "queue", 300, 3}}),
+           /*is_last=*/true);
+  // (1 * 200 + 3 * 100) / 300
+  EXPECT_THAT(CounterTexts(sums), ElementsAre("5/1 queue x2 1 1.66667 3 3"));
+  EXPECT_EQ(sums.ledger().Get(model::Loss::kCounterValuesDropped), 2u);
 }
 
 // The group's first event is the earliest, and of two at one time the longer.
