@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/base/strings.h"
 
 namespace kymo {
 namespace {
@@ -55,8 +56,8 @@ void WriteAverage(const KeyAverage& average, RangeMemory memory,
 }  // namespace
 
 void WriteAverages(std::vector<KeyAverage> averages, RangeMemory memory,
-                   model::LossLedger& ledger, ExportNotes* notes,
-                   JsonWriter& json) {
+                   std::string_view all_rows, model::LossLedger& ledger,
+                   ExportNotes* notes, JsonWriter& json) {
   const auto count = static_cast<int64_t>(averages.size());
   if (averages.size() > kMaxAverages) {
     const uint64_t left_out = averages.size() - kMaxAverages;
@@ -65,8 +66,7 @@ void WriteAverages(std::vector<KeyAverage> averages, RangeMemory memory,
       notes->ledger.Add(model::Loss::kNamesLeftOut, left_out);
       notes->notices.push_back(absl::StrCat(
           "summary.json and the page have ", kMaxAverages, " names of ", count,
-          ", those with the longest self time; kymo report --format=csv "
-          "--row_limit=-1 has all"));
+          ", those with the longest self time; ", ToAbsl(all_rows)));
     }
     Sort(averages, SelfOfAll);
     averages.resize(kMaxAverages);

@@ -211,7 +211,7 @@ std::string SummaryText(const Trace& trace, model::LossLedger ledger,
                     trace, {.duplicates = analysis::DuplicatesOf(trace),
                             .cpu_memory_bytes = memory.cpu_bytes,
                             .device_memory_bytes = memory.device_bytes}),
-                RangeMemory::kMeasured, ledger, notes, json);
+                RangeMemory::kMeasured, kInAnyTable, ledger, notes, json);
   WriteSampledFunctions(trace, json);
   WriteCounters(trace, json);
   WriteMemory(trace, json);
@@ -235,7 +235,9 @@ std::string SumsText(const analysis::WindowSums& sums, model::LossLedger ledger,
   JsonWriter json(text);
   json.BeginObject();
   json.Member("schema_version", kSchemaVersion);
-  WriteAverages(sums.Averages(), RangeMemory::kUnknown, ledger, notes, json);
+  WriteAverages(sums.Averages(), RangeMemory::kUnknown,
+                sums.rest_has_windows_ranges() ? kInTheRunsTable : kInAnyTable,
+                ledger, notes, json);
   if (sums.rest() != nullptr) {
     WriteSampledFunctions(*sums.rest(), json);
   }

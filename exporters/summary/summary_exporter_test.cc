@@ -387,14 +387,45 @@ TEST(SummaryExporterTest, NamesWithTheLongestTimesAreKept) {
   ExportNotes notes;
   json.BeginObject();
   model::LossLedger ledger;
-  WriteAverages(averages, RangeMemory::kUnknown, ledger, &notes, json);
+  WriteAverages(averages, RangeMemory::kUnknown, kInAnyTable, ledger, &notes,
+                json);
   json.EndObject();
   EXPECT_EQ(text.find("\"short\""), text.npos);
   EXPECT_NE(text.find("\"k\""), text.npos);
   EXPECT_NE(text.find("\"key_average_count\": 20002\n"), text.npos);
-  EXPECT_THAT(notes.notices, testing::SizeIs(1));
+  EXPECT_THAT(
+      notes.notices,
+      testing::ElementsAre(
+          "summary.json and the page have 20000 names of 20002, those with the "
+          "longest self time; with --row_limit=-1, the table has a row for "
+          "each"));
   EXPECT_EQ(ledger.Get(model::Loss::kNamesLeftOut), 2u);
   EXPECT_EQ(notes.ledger.Get(model::Loss::kNamesLeftOut), 2u);
+}
+
+// A later command reads only the newest ranges of a recording that was added
+// up. tools/profile_command/deliver_sums_test.cc looks at the run's table.
+TEST(SummaryExporterTest, NamesThatNoLaterCommandHasAreInTheRunsTable) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  for (size_t i = 0; i <= kMaxAverages; ++i) {
+    const auto start = static_cast<TimeNs>(10 * i);
+    t.AddRange(main, "n" + std::to_string(i), start, start + 5);
+  }
+  analysis::WindowSums sums;
+  sums.Add(std::move(t).Build(), /*is_last=*/true);
+  const model::Trace newest{model::TraceData()};
+  for (const bool is_newest : {false, true}) {
+    if (is_newest) {
+      sums.SetNewest(newest);
+    } else {
+      sums.SetRest(newest);
+    }
+    ExportNotes notes;
+    SumsText(sums, sums.ledger(), &notes);
+    EXPECT_THAT(notes.notices, testing::ElementsAre(testing::EndsWith(
+                                   is_newest ? kInTheRunsTable : kInAnyTable)));
+  }
 }
 
 TEST(SummaryExporterTest, TheLedgerSaysHowManyNamesAreLeftOut) {

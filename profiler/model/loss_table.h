@@ -217,8 +217,8 @@
       "exporters/stacks/folded_test.cc", "FoldedStacksAreCounted")             \
   ROW(kNamesLeftOut, "names_left_out", kNote,                                  \
       "names of ranges, those with the shortest self time, that "              \
-      "summary.json and the page leave out: kymo report --format=csv "         \
-      "--row_limit=-1 has all",                                                \
+      "summary.json and the page leave out: with row_limit=-1, the table has " \
+      "a row for each",                                                        \
       "exporters/summary/summary_exporter_test.cc",                            \
       "NamesWithTheLongestTimesAreKept")
 

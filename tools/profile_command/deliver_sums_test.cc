@@ -2,12 +2,16 @@
 
 #include "tools/profile_command/deliver.h"
 
+#include <set>
 #include <string>
 #include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo::tools {
@@ -27,6 +31,34 @@ TEST(AboutNewestTest, SaysWhenThereWereTooManyStacks) {
                              "count for the stack around them"),
               most_paths == 2);
   }
+}
+
+// As names_left_out says: the timeline has one of the names.
+TEST(DeliverSumsTest, WithoutALimitTheTableHasARowForEachNameOfTheSums) {
+  constexpr int kNames = 2'000;
+  TestTrace older;
+  const auto main = older.AddThread(1, 1, "main");
+  for (int i = 0; i < kNames; ++i) {
+    older.AddRange(main, absl::StrCat("n", i), 20 * i, 20 * i + 10);
+  }
+  analysis::WindowSums sums;
+  sums.Add(std::move(older).Build(), /*is_last=*/true);
+  TestTrace t;
+  t.AddRange(t.AddThread(1, 1, "main"), "n0", 0, 10);
+  const model::Trace newest = std::move(t).Build();
+  sums.SetNewest(newest);
+  const auto rows = [&](int limit) {
+    const auto tables = MakeTables(newest, {.row_limit = limit}, &sums);
+    EXPECT_TRUE(tables.ok()) << tables.status();
+    std::set<std::string> names;
+    for (const auto& line : absl::StrSplit(tables->text, '\n')) {
+      const std::string row(absl::StripLeadingAsciiWhitespace(line));
+      if (row.starts_with("n")) names.insert(row.substr(0, row.find(' ')));
+    }
+    return names.size();
+  };
+  EXPECT_EQ(rows(-1), size_t{kNames});
+  EXPECT_EQ(rows(100), 100u);
 }
 
 // What a long recording says: of `events`, `older` ones and older values of
