@@ -73,7 +73,7 @@ NamedFrame NameOfJitFunction(std::string_view name) {
   std::ranges::replace_if(text, is_control, '?');
   if (IsJavaScriptName(text)) {
     std::string_view rest = std::string_view(text).substr(3);
-    rest.remove_prefix(std::min(rest.find_first_not_of("*~^+"), rest.size()));
+    rest.remove_prefix(std::min(rest.find_first_not_of("*~^+'"), rest.size()));
     return JavaScript(rest);
   }
   if (text.starts_with(kPython)) {

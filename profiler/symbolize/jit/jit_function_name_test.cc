@@ -16,6 +16,7 @@ std::string Text(std::string_view name) {
 TEST(JitFunctionNameTest, JavaScriptHasOneNameForAllItsCompilers) {
   EXPECT_EQ(Text("JS:*fib /srv/app.js:3:14"), "fib|/srv/app.js|3");
   EXPECT_EQ(Text("JS:~fib /srv/app.js:3:14"), "fib|/srv/app.js|3");
+  EXPECT_EQ(Text("JS:*'fib /srv/app.js:3:14"), "fib|/srv/app.js|3");
   EXPECT_EQ(Text("JS:^get size file:///a b/c.mjs:7:1"),
             "get size|file:///a b/c.mjs|7");
   EXPECT_EQ(Text("JS:*processTicksAndRejections node:internal/process:67:35"),
