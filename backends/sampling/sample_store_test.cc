@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "profiler/base/clock.h"
 #include "profiler/model/trace_shard.h"
@@ -159,6 +160,28 @@ TEST(SampleStoreTest, CodeMadeAtRunTimeHasTheNamesOfItsTimes) {
     EXPECT_EQ(counts["first;first"] + counts["first;second"], 5);
     EXPECT_GE(counts["first;first"], 3);
     EXPECT_GE(counts["first;second"], 1);
+  }
+}
+
+TEST(SampleStoreTest, SamplesInCodeWithoutANameCountOnce) {
+  constexpr int kCount = 150;
+  for (const size_t most_samples : {0, 4}) {
+    SampleStore store(/*period_ns=*/1'000, {.most_samples = most_samples});
+    store.OnMap({.pid = -2,
+                 .address = 0x10000,
+                 .size_bytes = 0x1000,
+                 .file_offset = 0,
+                 .file = {.path = "//anon", .build_id = {}}});
+    for (uint64_t i = 0; i < kCount; ++i) {
+      const uint64_t callchain[] = {0x10010 + i % 50};
+      SampleEvent event{.pid = -2, .tid = -2, .time_ns = 5, .weight_ns = 7};
+      event.callchain = callchain;
+      store.OnSample(event);
+    }
+    model::TraceShard shard;
+    store.Collect(shard);
+    EXPECT_THAT(RemarksOf(store),
+                testing::Contains(testing::HasSubstr("sampling: 150 samples")));
   }
 }
 

@@ -387,9 +387,9 @@ std::vector<model::StackId> StackStore::Collect(model::TraceShard& shard) {
   first_seen_ns_.resize(count);
   std::vector<symbolize::RawStackId> settled(count);
   for (symbolize::RawStackId i = 0; i < count; ++i) {
-    settled[i] = i;
-    if (!jit_.IsClaimed(i)) continue;
-    settled[i] = first_seen_ns_[i] == 0 ? 0 : Settle(i, first_seen_ns_[i]);
+    const TimeNs at_ns = first_seen_ns_[i];
+    const bool is_nothing = jit_.IsClaimed(i) && at_ns == 0;
+    settled[i] = is_nothing ? 0 : jit_.SettleUncounted(i, at_ns);
   }
   ledger_.Add(model::Loss::kStacksBeyondLimit, stacks_.cut_count());
   shard.ledger.Merge(ledger_);

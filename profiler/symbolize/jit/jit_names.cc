@@ -230,19 +230,27 @@ RawStackId JitNames::Intern(const std::vector<CodePlace>& leaf_first) {
   return stack;
 }
 
-RawStackId JitNames::Settle(RawStackId stack, TimeNs time_ns, bool only_known) {
-  if (!IsClaimed(stack)) return stack;
+const JitNames::Settled& JitNames::SettledAt(RawStackId stack, TimeNs time_ns) {
   const auto [at, is_new] = settled_.try_emplace(stack);
   Settled& settled = at->second;
   if (is_new || time_ns < settled.from_ns || time_ns >= settled.to_ns) {
     settled = SettleNow(stack, time_ns);
   }
-  if (only_known && !settled.is_known) return stack;
+  return settled;
+}
+
+RawStackId JitNames::Settle(RawStackId stack, TimeNs time_ns, bool only_known) {
+  if (!IsClaimed(stack)) return stack;
+  const Settled& settled = SettledAt(stack, time_ns);
   if (settled.is_unnamed_leaf) {
     const ModuleId module = stacks_.nodes()[stack].place.module;
     ++unnamed_[programs_[memory_[module].program]->pid];
   }
-  return settled.stack;
+  return only_known && !settled.is_known ? stack : settled.stack;
+}
+
+RawStackId JitNames::SettleUncounted(RawStackId stack, TimeNs time_ns) {
+  return IsClaimed(stack) ? SettledAt(stack, time_ns).stack : stack;
 }
 
 std::vector<int64_t> JitNames::TooLarge() const {

@@ -66,14 +66,17 @@ class JitNames {
   bool IsClaimed(RawStackId stack);
   // The stack with the names that its places had at that time. With
   // `only_known` a stack with a place that has no name so far stays as it is.
+  // To be called once for each sample, since it counts those without a name.
   // REQUIRES: ReadAll came after the stack.
   RawStackId Settle(RawStackId stack, TimeNs time_ns, bool only_known = false);
+  // The same for a stack that is of no sample of its own.
+  RawStackId SettleUncounted(RawStackId stack, TimeNs time_ns);
 
   // What CodePlace::address counts in ModuleTable::kJit.
   const std::vector<Frame>& frames() const noexcept { return frames_; }
 
-  // By process number: stacks that Settle was asked for whose innermost place
-  // stayed without a name.
+  // By process number: how often Settle was asked for a stack whose innermost
+  // place has no name.
   const std::map<int64_t, uint64_t>& unnamed() const noexcept {
     return unnamed_;
   }
@@ -101,6 +104,7 @@ class JitNames {
   uint64_t FrameOf(const Found& found, const CodePlace& place);
   RawStackId Intern(const std::vector<CodePlace>& leaf_first);
   Settled SettleNow(RawStackId stack, TimeNs time_ns);
+  const Settled& SettledAt(RawStackId stack, TimeNs time_ns);
 
   ModuleTable& modules_;
   RawStacks& stacks_;

@@ -78,7 +78,8 @@ TEST_F(JitNamesTest, OneStackHasTheNamesOfItsTimes) {
   EXPECT_EQ(NameAt(stack, begin + 5), "of the map");
   EXPECT_EQ(NameAt(other, begin), "[unknown]");
   EXPECT_EQ(jit_.Settle(other, begin, /*only_known=*/true), other);
-  EXPECT_EQ(jit_.unnamed().at(getpid()), 1u);
+  EXPECT_NE(jit_.SettleUncounted(other, begin), other);
+  EXPECT_EQ(jit_.unnamed().at(getpid()), 2u);
 }
 
 TEST_F(JitNamesTest, ProcessesAtOneAddressAreApart) {
