@@ -202,26 +202,42 @@ TEST(ElfSymbolsTest, StubsWithoutRelocationsOfTheirOwnAreNamedByTheirPlace) {
 
 // --- unwind_functions.h ---
 
-TEST(UnwindFunctionsOfFilesTest,
-     AnAddressBelongsToTheFunctionThatBeginsBefore) {
-  // A version, encodings, and two entries relative to the section.
+// A version, encodings, and two functions relative to the section at 0x2000.
+// The first has its size in .eh_frame at 0x3000, the second has none.
+TestElf WithUnwindTables(int32_t first_begin) {
   std::string table = {1, 0x1b, 0x03, 0x3b};
-  table += BytesOf(int32_t{0}) + BytesOf(uint32_t{2});
-  for (const int32_t start : {-0x1000, 0x20}) {
-    table += BytesOf(start) + BytesOf(int32_t{0});
-  }
+  table += BytesOf(int32_t{0}) + BytesOf(uint32_t{2}) +
+           BytesOf(int32_t{-0x1000}) + BytesOf(int32_t{0x1004}) +
+           BytesOf(int32_t{0x20}) + BytesOf(int32_t{0x1010});
+  const std::string frames = "skip" + BytesOf(uint32_t{12}) +
+                             BytesOf(uint32_t{0}) + BytesOf(first_begin) +
+                             BytesOf(uint32_t{0x30});
   TestElf elf;
   elf.Add({.name = ".text", .address = 0x1000, .bytes = "code"});
   elf.Add({.name = ".eh_frame_hdr", .address = 0x2000, .bytes = table});
-  const Image image(elf);
+  elf.Add({.name = ".eh_frame", .address = 0x3000, .bytes = frames});
+  return elf;
+}
+
+TEST(UnwindFunctionsOfFilesTest, AnAddressBelongsToAFunctionOrToWhatIsBetween) {
+  using Piece = UnwindFunctions::Piece;
+  const Image image(WithUnwindTables(0x1000 - 0x300c));
   const UnwindFunctions functions(image.elf());
-  EXPECT_EQ(functions.Start(0xfff), std::nullopt);
-  EXPECT_EQ(functions.Start(0x1000), 0x1000u);
-  EXPECT_EQ(functions.Start(0x201f), 0x1000u);
-  EXPECT_EQ(functions.Start(0x2020), 0x2020u);
-  EXPECT_EQ(functions.Start(0x9000), 0x2020u);
+  EXPECT_EQ(functions.Find(0xfff), std::nullopt);
+  EXPECT_EQ(functions.Find(0x1000), (Piece{0x1000, 0x1030}));
+  EXPECT_EQ(functions.Find(0x102f), (Piece{0x1000, 0x1030}));
+  EXPECT_EQ(functions.Find(0x1030), (Piece{0x1030, 0x2020, false}));
+  EXPECT_EQ(functions.Find(0x201f), (Piece{0x1030, 0x2020, false}));
+  EXPECT_EQ(functions.Find(0x2020), (Piece{0x2020, 0}));
+  EXPECT_EQ(functions.Find(0x9000), (Piece{0x2020, 0}));
+}
+
+TEST(UnwindFunctionsOfFilesTest, ASizeInAnotherEncodingIsNotKnown) {
+  const Image image(WithUnwindTables(7));
+  EXPECT_EQ(UnwindFunctions(image.elf()).Find(0x201f),
+            (UnwindFunctions::Piece{0x1000, 0}));
   const Image without(WithSymbols({}));
-  EXPECT_EQ(UnwindFunctions(without.elf()).Start(0x2020), std::nullopt);
+  EXPECT_EQ(UnwindFunctions(without.elf()).Find(0x2020), std::nullopt);
 }
 
 // --- frame_maker.h ---

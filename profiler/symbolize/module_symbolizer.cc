@@ -147,8 +147,16 @@ std::vector<NamedFrame> ModuleSymbolizer::Name(uint64_t address) {
     symbol = tables_->NameAt(module_, address);
   }
   // Without a name, all places of one function still become one place.
+  std::string end;
   if (frames.empty() && symbol == nullptr && tables_ != nullptr) {
-    address = tables_->unwind_functions.Start(address).value_or(address);
+    if (const auto piece = tables_->unwind_functions.Find(address)) {
+      address = piece->begin;
+      // Of many functions, perhaps.
+      if (!piece->is_function) end = "..";
+      if (!end.empty() && piece->end != 0) {
+        absl::StrAppend(&end, "0x", absl::Hex(piece->end));
+      }
+    }
   }
   // Addresses in memory mean nothing to a reader.
   if (module_.is_memory()) {
@@ -175,7 +183,7 @@ std::vector<NamedFrame> ModuleSymbolizer::Name(uint64_t address) {
     named.back().function = name != nullptr
                                 ? tables_->Demangled(name)
                                 : absl::StrCat(ToAbsl(module_.short_name()),
-                                               "+0x", absl::Hex(address));
+                                               "+0x", absl::Hex(address), end);
   }
   return named;
 }

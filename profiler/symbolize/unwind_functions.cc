@@ -19,12 +19,22 @@ constexpr std::byte kDataRelativeSdata4{0x3b};
 constexpr size_t kHeaderBytes = 12;
 constexpr size_t kEntryBytes = 8;
 
-struct Section {
-  std::span<const std::byte> bytes;
-  uint64_t address = 0;
-};
+// Of a function's entry in .eh_frame: its size, which entry it belongs to,
+// where the function begins, how many bytes it has.
+constexpr size_t kBeginOffset = 8;
+constexpr size_t kFrameBytes = 16;
 
-Section FindSection(Elf* elf, std::string_view wanted) {
+template <typename Number>
+Number NumberAt(std::span<const std::byte> bytes, size_t offset) {
+  Number number;
+  std::memcpy(&number, bytes.data() + offset, sizeof(number));
+  return number;
+}
+
+}  // namespace
+
+UnwindFunctions::Section UnwindFunctions::FindSection(Elf* elf,
+                                                      std::string_view wanted) {
   size_t names = 0;
   if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return {};
   for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr;
@@ -41,11 +51,10 @@ Section FindSection(Elf* elf, std::string_view wanted) {
   return {};
 }
 
-}  // namespace
-
-UnwindFunctions::UnwindFunctions(Elf* elf) {
-  const Section section = FindSection(elf, ".eh_frame_hdr");
-  starts_ = Parse(section.bytes, section.address);
+UnwindFunctions::UnwindFunctions(Elf* elf)
+    : header_(FindSection(elf, ".eh_frame_hdr")),
+      frames_(FindSection(elf, ".eh_frame")) {
+  starts_ = Parse(header_.bytes, header_.address);
 }
 
 std::vector<uint64_t> UnwindFunctions::Parse(std::span<const std::byte> section,
@@ -56,25 +65,41 @@ std::vector<uint64_t> UnwindFunctions::Parse(std::span<const std::byte> section,
       section[3] != kDataRelativeSdata4) {
     return starts;
   }
-  uint32_t count = 0;
-  std::memcpy(&count, section.data() + 8, sizeof(count));
+  const auto count = NumberAt<uint32_t>(section, 8);
   const size_t entries =
       std::min<size_t>(count, (section.size() - kHeaderBytes) / kEntryBytes);
   starts.reserve(entries);
   for (size_t i = 0; i < entries; ++i) {
-    int32_t offset = 0;
-    std::memcpy(&offset, section.data() + kHeaderBytes + i * kEntryBytes,
-                sizeof(offset));
+    const auto offset =
+        NumberAt<int32_t>(section, kHeaderBytes + i * kEntryBytes);
     starts.push_back(section_address + static_cast<int64_t>(offset));
   }
   if (!std::is_sorted(starts.begin(), starts.end())) starts.clear();
   return starts;
 }
 
-std::optional<uint64_t> UnwindFunctions::Start(uint64_t address) const {
+uint64_t UnwindFunctions::EndOf(size_t index) const {
+  const auto place = NumberAt<int32_t>(
+      header_.bytes, kHeaderBytes + index * kEntryBytes + sizeof(int32_t));
+  const uint64_t frame = header_.address + static_cast<int64_t>(place);
+  const uint64_t offset = frame - frames_.address;
+  const uint64_t size = frames_.bytes.size();
+  if (size < kFrameBytes || offset > size - kFrameBytes) return 0;
+  const auto to_begin = NumberAt<int32_t>(frames_.bytes, offset + kBeginOffset);
+  const uint64_t begin = frame + kBeginOffset + static_cast<int64_t>(to_begin);
+  if (begin != starts_[index]) return 0;  // another encoding
+  return begin + NumberAt<uint32_t>(frames_.bytes,
+                                    offset + kBeginOffset + sizeof(to_begin));
+}
+
+std::optional<UnwindFunctions::Piece> UnwindFunctions::Find(
+    uint64_t address) const {
   const auto after = std::upper_bound(starts_.begin(), starts_.end(), address);
   if (after == starts_.begin()) return std::nullopt;
-  return *std::prev(after);
+  const auto at = std::prev(after);
+  const uint64_t end = EndOf(static_cast<size_t>(at - starts_.begin()));
+  if (end == 0 || address < end) return Piece{*at, end};
+  return Piece{end, after == starts_.end() ? 0 : *after, false};
 }
 
 }  // namespace kymo::symbolize
