@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -120,6 +121,7 @@ void OnDemandClient::Run() noexcept {
     const int64_t now_ns = MonotonicNs();
     if (now_ns >= next_poll_ns) {
       AskDaemon();
+      EndIfAlone();
       next_poll_ns = now_ns + options_.poll_ns;
     }
     Wait(next_poll_ns);
@@ -204,7 +206,7 @@ void OnDemandClient::Take(const Datagram& datagram) {
         "ignored a message of the dynolog daemon that is not understood");
   }
   if (message->type == on_demand::kRequestType && !message->body.empty()) {
-    Accept(message->body);
+    Accept(datagram.pid, message->body);
   }
 }
 
@@ -232,7 +234,27 @@ void OnDemandClient::StopEarly() {
   due_ns_ = 0;
 }
 
-void OnDemandClient::Accept(std::string_view text) {
+// A command that is killed fetches nothing, and others wait for their turn.
+void OnDemandClient::EndIfAlone() {
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::kIdle || state_ == State::kStopped || command_ == 0 ||
+      kill(command_, 0) == 0 || errno != ESRCH) {
+    return;
+  }
+  if (state_ == State::kRecordsUntilTime ||
+      state_ == State::kRecordsUntilStep) {
+    Warn(absl::StrCat(
+        "process ", command_,
+        ", which had this program recorded on demand, has ended: so does the "
+        "recording; it goes to ",
+        path_));
+  }
+  command_ = 0;
+  StopEarly();
+}
+
+void OnDemandClient::Accept(pid_t sender, std::string_view text) {
+  EndIfAlone();
   const absl::StatusOr<Config> config = on_demand::ParseConfig(text);
   const std::lock_guard lock(mutex_);
   if (config.ok() && config->stop) return StopEarly();
@@ -244,6 +266,7 @@ void OnDemandClient::Accept(std::string_view text) {
     return;
   }
   answers_ = config.ok() && config->answer;
+  command_ = answers_ ? sender : 0;
   if (!config.ok()) return Refuse(config.status());
   if (const absl::Status status = Schedule(*config); !status.ok()) {
     Refuse(status);

@@ -15,6 +15,8 @@
 #ifndef KYMO_PROFILER_LIBRARY_ON_DEMAND_CLIENT_H_
 #define KYMO_PROFILER_LIBRARY_ON_DEMAND_CLIENT_H_
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -81,7 +83,8 @@ class OnDemandClient {
   void AskDaemon();
   void Wait(int64_t until_ns);
   void Take(const on_demand::Datagram& datagram);
-  void Accept(std::string_view text);
+  void Accept(pid_t sender, std::string_view text);
+  void EndIfAlone();
   absl::Status Schedule(const on_demand::Config& config);
   void StopEarly();
   // What is due by now.
@@ -109,6 +112,7 @@ class OnDemandClient {
   bool is_registered_ = false;
   bool has_recorded_ = false;
   bool answers_ = false;
+  pid_t command_ = 0;  // that answers go to; 0: a daemon, or not known
   std::set<std::string> warned_;
   std::string path_;
 

@@ -1,5 +1,6 @@
 #include "profiler/library/on_demand/client.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -115,6 +116,21 @@ TEST_F(OnDemandClientTest, OneRecordingAtATime) {
   EXPECT_THAT(TextOf(Path()), HasSubstr("\"work\""));
   daemon_.Say({"req", Order("ACTIVITIES_DURATION_MSECS=1\n")});
   EXPECT_EQ(daemon_.Await("kymo").body, "records");
+}
+
+TEST_F(OnDemandClientTest, EndsWithACommandThatIsKilled) {
+  daemon_.Await("req");
+  const std::string order =
+      on_demand::Encode({"req", Order("ACTIVITIES_DURATION_MSECS=3600000\n")});
+  const pid_t command = fork();
+  if (command == 0) {
+    daemon_.SayBytes(order);
+    _exit(0);
+  }
+  ASSERT_EQ(waitpid(command, nullptr, 0), command);
+  EXPECT_EQ(daemon_.Await("kymo").body, "records");
+  EXPECT_EQ(daemon_.Await("kymo").body, "wrote " + Path());
+  EXPECT_THAT(warnings(), Contains(HasSubstr("has ended: so does")));
 }
 
 TEST_F(OnDemandClientTest, RecordsSteps) {
