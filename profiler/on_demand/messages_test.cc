@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -59,6 +60,32 @@ TEST(MessagesTest, GarbageIsNoMessage) {
   EXPECT_EQ(Decode(Bytes("", std::string(32, 'x'), "")), std::nullopt);
   EXPECT_EQ(Decode(Bytes("\xff\xff\xff\xff\xff\xff\xff\xff", "req", "")),
             std::nullopt);
+}
+
+// Bytes that were changed, cut or added are refused, or are another message.
+TEST(MessagesTest, WhatIsReadOfGarbageIsWhatWouldBeSent) {
+  const std::string whole = Encode(
+      {"req", EncodeRequest({.type = 2, .job = 7, .pids = {1234, 42, 1}})});
+  std::vector<std::string> garbled;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    garbled.push_back(whole.substr(0, i));
+    garbled.push_back(whole.substr(i));
+    for (int change = 1; change < 256; ++change) {
+      garbled.push_back(whole);
+      garbled.back()[i] = static_cast<char>(garbled.back()[i] ^ change);
+    }
+  }
+  size_t requests = 0;
+  for (const std::string& bytes : garbled) {
+    const auto message = Decode(bytes);
+    if (!message) continue;
+    EXPECT_EQ(Decode(Encode(*message)), message);
+    const auto request = DecodeRequest(message->body);
+    if (!request) continue;
+    ++requests;
+    EXPECT_EQ(EncodeRequest(*request), message->body);
+  }
+  EXPECT_GT(requests, 1000u);
 }
 
 TEST(MessagesTest, GarbageIsNoBody) {
