@@ -341,7 +341,11 @@ class ChildSession : public ActivitySession {
 
   // Where memory is short: of heaps that are folded, and of long recordings.
   std::function<void(const ChunkView&)> ReleaseOfRead() const {
-    if (settings_.fold_heap_above == kNeverFold && !HasSums()) return nullptr;
+    constexpr uint64_t kFewBytes = 64 * kMib;
+    if (settings_.fold_heap_above == kNeverFold && !HasSums() &&
+        store_.bytes() <= kFewBytes) {
+      return nullptr;
+    }
     return [this](const ChunkView& chunk) { store_.Release(chunk); };
   }
 

@@ -26,7 +26,7 @@ using record::ChunkView;
 constexpr uint64_t kWindowBytes = 16 * kMib;
 constexpr uint64_t kMostDiskBytes = 2048 * kMib;
 constexpr uint64_t kMostTraceBytes = 200 * kMib;
-constexpr uint64_t kMostWholeTraceBytes = 1024 * kMib;
+constexpr uint64_t kMostWholeTraceBytes = 544 * kMib;
 
 // Chunks that nobody has drained.
 void AddUndrained(const record::Arena& arena,

@@ -65,8 +65,8 @@ struct LiveSumsOptions {
 
   // The limits of the user, or else those that suit the machine: 2 GiB of the
   // store's disk or half of its room, and 200 MiB of memory or what there is.
-  // If the user set none, a whole trace takes 1 GiB or a quarter of the memory
-  // that is left. A user's disk has room for one arena more than
+  // If the user set none, a whole trace takes 544 MiB or a quarter of the
+  // memory that is left. A user's disk has room for one arena more than
   // most_disk_bytes, if that leaves half of it.
   static LiveSumsOptions Of(uint64_t started_ticks, const ChunkStore& store,
                             uint64_t arena_bytes,

@@ -50,7 +50,7 @@ const SettingTable<StreamSettings>& StreamTable() {
         .purpose = "Disk for a child's records. Of a longer recording the "
                    "tables and stacks have everything, the timeline has the "
                    "newest part. Default: 2GiB or half of what is free, and "
-                   "records whose trace takes 1GiB or a quarter of the free "
+                   "records whose trace takes 544MiB or a quarter of the free "
                    "memory."},
        {.name = "flight_recorder",
         .value = setting::Custom(

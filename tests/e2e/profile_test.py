@@ -238,6 +238,28 @@ class AnnotatedProgramTest(ProfileTestCase):
             self.assertIn("traceEvents", json.load(file))
         self.assertFalse((result.out / "trace.json").exists())
 
+    def test_the_folder_stays_within_its_size(self):
+        most = 2 << 20
+        result = self.profile(
+            TARGET, "ranges", "100000",
+            flags=("--activities=cpu", "--with_stack", "--max_size=2MiB"))
+        self.assertEqual(result.status, 0)
+        sizes = {path.name: path.stat().st_size
+                 for path in result.out.iterdir()}
+        # These have their own limits (README.md).
+        for name in "summary.json", "key_averages.txt":
+            del sizes[name]
+        self.assertLessEqual(sum(size for name, size in sizes.items()
+                                 if not name.endswith(".pb.gz")), most, sizes)
+        self.assertIn("report.html", sizes)
+        # With their stacks the ranges would take more. Each is counted.
+        self.assertEqual(result.counts["inner"], 100_000)
+        self.assertGreater(result.losses["timeline_left_out"], 0)
+        calls = sum(event.get("args", {}).get("kymo_folded", 1)
+                    for event in result.slices() if event["name"] == "inner")
+        self.assertEqual(calls, 100_000)
+        self.assertIn("timeline_left_out", result.table)
+
 
 if __name__ == "__main__":
     unittest.main()

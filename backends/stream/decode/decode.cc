@@ -49,7 +49,11 @@ class Decoder {
     ApplyFollowUps();
     ReadMappings();
     if (heap) shard_.folded_memory = FoldHeap(*heap, shard_.ledger);
-    for (Chunk& chunk : chunks_) ReadPayloads(chunk);
+    for (Chunk& chunk : chunks_) {
+      if (chunk.rest.payloads.empty()) continue;
+      ReadPayloads(chunk);
+      if (input_.release) input_.release(*chunk.view);
+    }
     ReadCounters();
     ReadResources();
     ReadMemoryStacks();

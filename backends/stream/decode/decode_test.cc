@@ -292,7 +292,7 @@ TEST(DecodeTest, EndsAndPayloadsFindTheirPartOfAChunk) {
   constexpr model::DetailIndex kNone = model::kNoDetail;
   EXPECT_EQ(shard.block.detail,
             (Column<model::DetailIndex>{kNone, kNone, kNone, 0}));
-  EXPECT_EQ(released, 6) << "each is counted, and then decoded";
+  EXPECT_EQ(released, 7) << "each is counted, and then decoded; one has more";
   ASSERT_EQ(decoded.size(), 3u);
   EXPECT_EQ(decoded[1].view.first_index, 2u);
   EXPECT_EQ(decoded[1].first_row, 2u);
