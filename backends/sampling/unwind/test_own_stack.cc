@@ -23,15 +23,16 @@ OwnStack CaptureOwnStack(size_t limit_bytes) {
         static_cast<uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
   }
   // Lets the kernel copy, page by page: it stops where the stack ends, and
-  // sanitizers do not object.
+  // sanitizers do not object. The flags lie on the stack, where Clang would
+  // write the half of an int only.
   std::vector<iovec> pages;
   for (size_t at = 0; at < limit_bytes; at += 1024) {
     pages.push_back({reinterpret_cast<void*>(stack.registers[kRsp] + at),
                      std::min<size_t>(1024, limit_bytes - at)});
   }
   const iovec target = {stack.memory.data(), limit_bytes};
-  const long copied = syscall(SYS_process_vm_readv, getpid(), &target, 1,
-                              pages.data(), pages.size(), 0);
+  const long copied = syscall(SYS_process_vm_readv, getpid(), &target, 1ul,
+                              pages.data(), pages.size(), 0ul);
   stack.memory.resize(copied < 0 ? 0 : static_cast<size_t>(copied));
   return stack;
 }
