@@ -8,7 +8,8 @@
 //   allocate sampled [fail]   many allocations of three sizes, after some that
 //                     fail; prints how many, and bytes
 //   allocate fiber    a forked child allocates on a stack of 8 KiB
-//   allocate pairs N  N times malloc and free of 64 bytes; prints ns for each
+//   allocate pairs N [FRAMES]   N times malloc and free of 64 bytes, called by
+//                     so many frames more; prints ns for each
 //   allocate turns SMALL LARGE   leaks 3000 bytes called by library SMALL and
 //                     1000 by LARGE, five times, with one loaded where the
 //                     other was; ends with 4 if it was not there
@@ -232,6 +233,13 @@ int Pairs(int64_t count) {
   return 0;
 }
 
+[[gnu::noinline]] int PairsBelow(int64_t frames, int64_t count) {
+  if (frames == 0) return Pairs(count);
+  const int status = PairsBelow(frames - 1, count);
+  asm volatile("" : : : "memory");  // so that the call has its frame
+  return status;
+}
+
 // The example of torch-profiler's documentation: A and its child B.
 int Operations() {
   void* kept = nullptr;
@@ -282,7 +290,10 @@ int main(int argc, char** argv) {
   if (what == "sampled") return Sampled(argc > 2);
   if (what == "fiber") return Fiber();
   if (what == "turns" && argc > 3) return LeakInTurn(argv[2], argv[3]);
-  if (what == "pairs") return Pairs(argc > 2 ? atoll(argv[2]) : 10'000'000);
+  if (what == "pairs") {
+    const int64_t count = argc > 2 ? atoll(argv[2]) : 10'000'000;
+    return argc > 3 ? PairsBelow(atoll(argv[3]), count) : Pairs(count);
+  }
   if (what == "operations") return Operations();
   fprintf(stderr,
           "usage: allocate "
