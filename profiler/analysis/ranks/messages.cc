@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
+
+#include "profiler/analysis/ranks/wait_calls.h"
 
 namespace kymo::analysis {
 namespace {
@@ -50,18 +53,47 @@ std::map<Lane, Ends> LanesOf(const model::Trace& trace,
   return lanes;
 }
 
-// For how long `waiting` had been going on when `other` began. A send that was
+struct Lateness {
+  DurationNs waited_ns = 0;
+  model::EventIndex came = 0;  // what the late rank began at the end of that
+};
+
+// For how long `waiting` had been going on when `other` came. A send that was
 // over before anybody received waited for nobody.
-DurationNs WaitedFor(const model::Trace& trace, const MpiCall& waiting,
-                     const MpiCall& other, bool receives) {
-  if (waiting.is_request) return 0;
-  if (!receives && trace.start()[other.event] >= trace.end()[waiting.event]) {
-    return 0;
-  }
+Lateness WaitedFor(const model::Trace& trace, const WaitCalls& waits,
+                   const MpiCall& waiting, const MpiCall& other,
+                   bool receives) {
+  Lateness late = {.came = other.event};
+  if (waiting.is_request) return late;
   const TimeNs begin = trace.start()[waiting.event];
-  const TimeNs until =
-      std::min(trace.start()[other.event], trace.end()[waiting.event]);
-  return std::max<DurationNs>(0, until - begin);
+  const TimeNs end = trace.end()[waiting.event];
+  TimeNs comes = trace.start()[other.event];
+  if (!receives && comes >= end) return late;
+  if (const auto at = waits.Of(other.event, other.rank)) {
+    const model::EventIndex wait = waits.by_rank()[other.rank][*at];
+    if (trace.start()[wait] > comes && trace.start()[wait] < end) {
+      late.came = wait;
+      comes = trace.start()[wait];
+    }
+  }
+  late.waited_ns = std::max<DurationNs>(0, std::min(comes, end) - begin);
+  return late;
+}
+
+// Of calls that send and receive, which waited for the later of both.
+void CountOnce(std::vector<Message>& messages) {
+  std::unordered_map<model::EventIndex, Message*> received_in;
+  for (Message& message : messages) {
+    if (message.late_sender_ns > 0) received_in[message.awaited_in] = &message;
+  }
+  for (Message& message : messages) {
+    if (message.late_receiver_ns == 0) continue;
+    const auto received = received_in.find(message.send);
+    if (received == received_in.end()) continue;
+    DurationNs& late_sender_ns = received->second->late_sender_ns;
+    (late_sender_ns < message.late_receiver_ns ? late_sender_ns
+                                               : message.late_receiver_ns) = 0;
+  }
 }
 
 // Finds for each receive of a lane, in their order, the probe before it.
@@ -93,6 +125,7 @@ class ProbeFinder {
 MatchedMessages MatchMessages(const model::Trace& trace,
                               const RankCalls& calls) {
   MatchedMessages matched;
+  const WaitCalls waits(trace, calls);
   for (const auto& [lane, ends] : LanesOf(trace, calls)) {
     const size_t count = std::min(ends.sends.size(), ends.receives.size());
     ProbeFinder probes(trace, ends);
@@ -100,19 +133,23 @@ MatchedMessages MatchMessages(const model::Trace& trace,
       const MpiCall& send = *ends.sends[i];
       const MpiCall& receive = *ends.receives[i];
       const MpiCall& awaited_in = probes.Before(receive);
-      matched.messages.push_back(
-          {.send = send.event,
-           .receive = receive.event,
-           .awaited_in = awaited_in.event,
-           .from = send.rank,
-           .to = receive.rank,
-           .bytes = send.bytes,
-           .late_sender_ns = WaitedFor(trace, awaited_in, send, true),
-           .late_receiver_ns = WaitedFor(trace, send, receive, false)});
+      const Lateness sender = WaitedFor(trace, waits, awaited_in, send, true);
+      const Lateness receiver = WaitedFor(trace, waits, send, receive, false);
+      matched.messages.push_back({.send = send.event,
+                                  .receive = receive.event,
+                                  .awaited_in = awaited_in.event,
+                                  .from = send.rank,
+                                  .to = receive.rank,
+                                  .bytes = send.bytes,
+                                  .late_sender_ns = sender.waited_ns,
+                                  .late_receiver_ns = receiver.waited_ns,
+                                  .sender_came = sender.came,
+                                  .receiver_came = receiver.came});
     }
     matched.sends_alone += ends.sends.size() - count;
     matched.receives_alone += ends.receives.size() - count;
   }
+  CountOnce(matched.messages);
   std::stable_sort(matched.messages.begin(), matched.messages.end(),
                    [](const Message& a, const Message& b) {
                      return std::tie(a.from, a.to) < std::tie(b.from, b.to);

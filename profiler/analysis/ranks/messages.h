@@ -11,8 +11,12 @@
 // A late sender is one that began to send when the receiver already waited in
 // MPI_Recv, or in the MPI_Probe before it; a late receiver is one that had not
 // begun to receive when the sender already was in a blocking send that was not
-// over before. Requests (MPI_Irecv) have neither: their waiting is that of
-// MPI_Wait (rank_waits.h).
+// over before. If the late one began a request (MPI_Irecv), and the other's
+// call was over only after it had come to its MPI_Wait, it was late until then.
+// Who waits for a request does so in MPI_Wait (rank_waits.h), not here.
+//
+// MPI_Sendrecv waits for the later of its two partners, once: the other of its
+// two messages has no waiting.
 //
 // Units: nanoseconds and bytes. Threads: values.
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_MESSAGES_H_
@@ -36,6 +40,9 @@ struct Message {
   int64_t bytes = 0;
   DurationNs late_sender_ns = 0;    // the receiver waited
   DurationNs late_receiver_ns = 0;  // the sender waited
+  // Until these began: the send and the receive, or their MPI_Wait.
+  model::EventIndex sender_came = 0;
+  model::EventIndex receiver_came = 0;
 };
 
 struct MatchedMessages {

@@ -33,9 +33,10 @@ class CallWaits {
       }
     }
     for (const Message& message : job.messages.messages) {
-      Add(message.awaited_in, message.late_sender_ns, message.send,
+      Add(message.awaited_in, message.late_sender_ns, message.sender_came,
           message.from);
-      Add(message.send, message.late_receiver_ns, message.receive, message.to);
+      Add(message.send, message.late_receiver_ns, message.receiver_came,
+          message.to);
     }
     for (const auto& of_rank : job.waits.by_rank()) {
       for (const RequestWait& wait : of_rank) {

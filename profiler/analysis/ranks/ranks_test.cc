@@ -834,8 +834,67 @@ TEST(RanksTest, ASendrecvIsBothEnds) {
   const model::Trace trace = job.Build();
   const auto matched = MatchMessages(trace, FindRankCalls(trace));
   ASSERT_THAT(matched.messages, SizeIs(2));
-  EXPECT_EQ(matched.messages[0].late_receiver_ns, 50);
+  // Rank 0 waited once.
+  EXPECT_EQ(matched.messages[0].late_receiver_ns, 0);
   EXPECT_EQ(matched.messages[1].late_sender_ns, 50);
+  const auto late = LateRanks(JobOfRanks(trace));
+  ASSERT_THAT(late, SizeIs(1));
+  EXPECT_EQ(late[0].rank, 1u);
+  EXPECT_EQ(late[0].waited_ns, 50);
+}
+
+// In a ring its two partners are two ranks.
+TEST(RanksTest, ASendrecvWaitsForTheLaterOfItsPartners) {
+  Job job;
+  for (const int64_t rank : {0, 1, 2}) {
+    job.AddRank(rank, 3);
+    job.Call("MPI_Sendrecv", 100 + 30 * rank, 200,
+             {{"comm", 0},
+              {"to", (rank + 1) % 3},
+              {"tag", 1},
+              {"bytes", 8},
+              {"from", (rank + 2) % 3},
+              {"from_tag", 1},
+              {"from_bytes", 8}});
+  }
+  const model::Trace trace = job.Build();
+  const auto late = LateRanks(JobOfRanks(trace));
+  ASSERT_THAT(late, SizeIs(1));
+  EXPECT_EQ(late[0].rank, 2u);
+  EXPECT_EQ(late[0].waited_ns, 60 + 30);
+}
+
+// The other rank began a request in time, but a large message moves only in
+// its MPI_Wait.
+TEST(RanksTest, ABlockingCallWaitsForTheOthersMpiWait) {
+  Job job;
+  job.AddRank(0, 2);
+  job.Call("MPI_Send", 100, 450, {{"comm", 0}, {"to", 1}, {"tag", 3}});
+  job.Call("MPI_Send", 500, 520, {{"comm", 0}, {"to", 1}, {"tag", 3}});
+  job.Call("MPI_Recv", 600, 950, {{"comm", 0}, {"from", 1}, {"tag", 4}});
+  job.AddRank(1, 2);
+  job.Call("MPI_Irecv", 90, 450, {{"comm", 0}, {"from", 0}, {"tag", 3}},
+           model::kEventAsync);
+  job.Call("MPI_Wait", 400, 450);
+  // This message was there before.
+  job.Call("MPI_Irecv", 490, 560, {{"comm", 0}, {"from", 0}, {"tag", 3}},
+           model::kEventAsync);
+  job.Call("MPI_Wait", 550, 560);
+  job.Call("MPI_Isend", 610, 950, {{"comm", 0}, {"to", 0}, {"tag", 4}},
+           model::kEventAsync);
+  job.Call("MPI_Wait", 900, 950);
+  const model::Trace trace = job.Build();
+  const auto matched = MatchMessages(trace, FindRankCalls(trace));
+  ASSERT_THAT(matched.messages, SizeIs(3));
+  EXPECT_EQ(matched.messages[0].late_receiver_ns, 300);
+  EXPECT_EQ(trace.start()[matched.messages[0].receiver_came], 400);
+  EXPECT_EQ(matched.messages[1].late_receiver_ns, 0);
+  EXPECT_EQ(matched.messages[2].late_sender_ns, 300);
+  EXPECT_EQ(trace.start()[matched.messages[2].sender_came], 900);
+  const auto late = LateRanks(JobOfRanks(trace));
+  ASSERT_THAT(late, SizeIs(1));
+  EXPECT_EQ(late[0].rank, 1u);
+  EXPECT_EQ(late[0].waited_ns, 600);
 }
 
 TEST(RanksTest, ImbalanceNamesTheSlowestRank) {

@@ -4,24 +4,14 @@
 
 namespace kymo::analysis {
 
-namespace {
-
-constexpr size_t kMostThreads = 64;  // that wait at a time
-
-}  // namespace
-
 RequestWaits::RequestWaits(const model::Trace& trace, const RankCalls& calls,
                            const std::vector<CollectiveOperation>& collectives,
                            const MatchedMessages& messages)
-    : trace_(trace), by_rank_(calls.ranks.size()) {
-  for (const MpiCall& call : calls.calls) {
-    if (call.kind != MpiKind::kWait || call.is_request) continue;
-    by_rank_[call.rank].push_back({.event = call.event});
-  }
-  for (auto& waits : by_rank_) {
-    std::ranges::stable_sort(waits, {}, [&](const RequestWait& wait) {
-      return trace_.start()[wait.event];
-    });
+    : trace_(trace), wait_calls_(trace, calls), by_rank_(calls.ranks.size()) {
+  for (size_t rank = 0; rank < by_rank_.size(); ++rank) {
+    for (const model::EventIndex event : wait_calls_.by_rank()[rank]) {
+      by_rank_[rank].push_back({.event = event});
+    }
   }
   for (const Message& message : messages.messages) {
     const End receive = {message.receive, message.to};
@@ -39,26 +29,9 @@ RequestWaits::RequestWaits(const model::Trace& trace, const RankCalls& calls,
   }
 }
 
-// The call of the rank that found the request complete. Null: MPI_Test did, or
-// the event is no request.
 RequestWait* RequestWaits::WaitOf(const End& request) {
-  if ((trace_.flags()[request.event] & model::kEventAsync) == 0) return nullptr;
-  std::vector<RequestWait>& waits = by_rank_[request.rank];
-  const TimeNs end = trace_.end()[request.event];
-  const auto after = std::ranges::upper_bound(
-      waits, end, {},
-      [&](const RequestWait& wait) { return trace_.start()[wait.event]; });
-  // Threads of a rank may wait at the same time. What a call found complete
-  // ends together with it.
-  RequestWait* found = nullptr;
-  size_t looks = 0;
-  for (auto at = after; at != waits.begin() && looks < kMostThreads; ++looks) {
-    --at;
-    const TimeNs wait_end = trace_.end()[at->event];
-    if (wait_end == end) return &*at;
-    if (wait_end > end && found == nullptr) found = &*at;
-  }
-  return found;
+  const auto at = wait_calls_.Of(request.event, request.rank);
+  return at ? &by_rank_[request.rank][*at] : nullptr;
 }
 
 void RequestWaits::CompleteMessage(const End& own, const End& other,

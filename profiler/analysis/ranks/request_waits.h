@@ -18,6 +18,7 @@
 #include "profiler/analysis/ranks/collectives.h"
 #include "profiler/analysis/ranks/messages.h"
 #include "profiler/analysis/ranks/mpi_calls.h"
+#include "profiler/analysis/ranks/wait_calls.h"
 
 namespace kymo::analysis {
 
@@ -49,12 +50,14 @@ class RequestWaits {
     size_t rank = 0;
   };
 
+  // Null as WaitCalls::Of.
   RequestWait* WaitOf(const End& request);
   void CompleteMessage(const End& own, const End& other, bool receives);
   void CompleteCollective(const End& own, const End& last);
   static void Note(RequestWait& wait, DurationNs waiting, const End& late);
 
   const model::Trace& trace_;
+  const WaitCalls wait_calls_;
   std::vector<std::vector<RequestWait>> by_rank_;
 };
 
