@@ -125,12 +125,12 @@ class ProfileRun {
          .may_be_strict = target_succeeded,
          .on_trace =
              [this](const model::Trace& trace) {
-               if (job_) job_->AddSums(trace);
+               if (job_) job_->OnTrace(trace);
              }},
         command_, exporters_, *out_);
     // Rank 0 may remove it.
     if (job_) out_.reset();
-    const int job_status = job_ ? job_->Finish() : 0;
+    const int job_status = job_ ? job_->Finish(target_succeeded) : 0;
     if (target_succeeded && status != 0) return status;
     if (target_succeeded && job_status != 0) return job_status;
     EndLike(wait_status);

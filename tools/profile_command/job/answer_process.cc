@@ -21,6 +21,7 @@ namespace {
 
 constexpr char kWork = 'w';
 constexpr char kLeave = 'l';
+constexpr char kAlone = 'a';
 
 void CloseAllBut(std::vector<int> kept) {
   std::ranges::sort(kept);
@@ -41,7 +42,7 @@ void WriteTo(const std::string& log_path) {
   close(log);
 }
 
-// kWork or kLeave; 0: the command is gone.
+// kWork, kLeave or kAlone; 0: the command is gone.
 char ReadOrder(int orders) {
   char order = 0;
   ssize_t size;
@@ -71,7 +72,7 @@ char ReadOrder(int orders) {
   const char order = ReadOrder(orders);
   if (order == kLeave) _exit(0);
   if (order != kWork) {
-    if (!options.last_words.empty()) Say(options.last_words);
+    if (order != kAlone && !options.last_words.empty()) Say(options.last_words);
     WriteTo(log_path);
   }
   const int status = work(order != kWork);
@@ -112,9 +113,18 @@ AnswerProcess::~AnswerProcess() {
 
 int AnswerProcess::Finish() { return Order(kWork); }
 
-int AnswerProcess::Order(char order) {
-  // If the process is gone, waitpid tells it.
+void AnswerProcess::FinishAlone() {
+  Send(kAlone);
+  pid_ = -1;
+}
+
+void AnswerProcess::Send(char order) {
+  // If the process is gone, nobody has an answer.
   if (send(orders_.get(), &order, 1, MSG_NOSIGNAL) != 1) errno = 0;
+}
+
+int AnswerProcess::Order(char order) {
+  Send(order);
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }

@@ -54,10 +54,14 @@ class AnswerProcess {
 
   // Waits for the work. Returns its exit status.
   int Finish();
+  // The work is done as if the command was gone, but nothing is said of that:
+  // the command may end now.
+  void FinishAlone();
 
  private:
   AnswerProcess(pid_t pid, OwnedDescriptor orders)
       : pid_(pid), orders_(std::move(orders)) {}
+  void Send(char order);
   int Order(char order);
 
   pid_t pid_;

@@ -120,5 +120,19 @@ TEST_F(AnswerProcessTest, WorksWhenTheCommandWasKilled) {
   close(said[0]);
 }
 
+// A rank's program has crashed: others wait for it until the command ends.
+TEST_F(AnswerProcessTest, WorksAfterACommandThatDoesNotWait) {
+  {
+    auto process = AnswerProcess::Fork(log_, [] {}, Work(),
+                                       {.last_words = "it was killed"});
+    ASSERT_TRUE(process.ok()) << process.status();
+    process->FinishAlone();
+  }
+  while (!fs::exists(answer_)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(TextOf(answer_), "orphan");
+}
+
 }  // namespace
 }  // namespace kymo::tools

@@ -307,6 +307,14 @@ void JobFolder::SayEnd(int64_t rank, const char* end_of_rank) const {
   }
 }
 
+std::vector<int64_t> JobFolder::NotDone() const {
+  std::vector<int64_t> ranks;
+  for (int64_t rank = 0; rank < rank_.size; ++rank) {
+    if (ReadText(DonePath(rank, token_)).empty()) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
 JobFiles JobFolder::WaitForRanks(
     const WaitLimits& limits,
     const std::function<void(const std::vector<int64_t>&)>& on_wait) const {

@@ -115,6 +115,9 @@ class JobFolder {
                         const std::function<void(const std::vector<int64_t>&)>&
                             on_wait = nullptr) const;
 
+  // Rank 0: the ranks that have not said that they are done.
+  std::vector<int64_t> NotDone() const;
+
   // Rank 0: removes what this rank's run has left in its folder.
   void RemoveTrace(int64_t rank) const;
 

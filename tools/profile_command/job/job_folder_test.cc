@@ -135,8 +135,10 @@ TEST_F(JobFolderTest, ARankThatLivesIsWaitedFor) {
   const JobFolder one = Join(1);
   const JobFolder two = Join(2);
   WriteTrace(one, "trace.json");
+  EXPECT_THAT(zero.NotDone(), ElementsAre(0, 1, 2));
   zero.SayDone(zero.rank().rank, false);
   two.SayDone(two.rank().rank, false);
+  EXPECT_THAT(zero.NotDone(), ElementsAre(1));
   int waits = 0;
   // No limit of time is left to it, but it gives signs.
   const JobFiles files =
@@ -147,6 +149,7 @@ TEST_F(JobFolderTest, ARankThatLivesIsWaitedFor) {
                           if (waits == 5) one.SayDone(one.rank().rank, true);
                         });
   EXPECT_EQ(waits, 5);
+  EXPECT_THAT(zero.NotDone(), IsEmpty());
   EXPECT_THAT(files.traces, ElementsAre(path_ + "/rank-1/trace.json"));
 }
 

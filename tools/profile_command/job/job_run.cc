@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,8 @@ namespace {
 // A rank that says nothing for so long, while rank 0 waits for its trace, is
 // gone.
 constexpr auto kSilent = std::chrono::seconds(15);
+// So long others have to end after a program that left the job too early.
+constexpr auto kEndTogether = std::chrono::seconds(3);
 
 // Where the process is that this one has forked.
 MeetingPlace PlaceOfThis(const NetworkPlace& network) {
@@ -189,7 +193,12 @@ std::vector<int64_t> JobRun::AwaitTraces(const std::vector<int64_t>& ranks) {
   return here;
 }
 
-void JobRun::AddSums(const model::Trace& trace) {
+void JobRun::OnTrace(const model::Trace& trace) {
+  const auto calls = [&](std::string_view name) {
+    return trace.strings().Find(name).has_value();
+  };
+  has_mpi_ = calls("MPI_Init") || calls("MPI_Init_thread");
+  is_finalized_ = calls("MPI_Finalize");
   if (!keeps_some()) return;
   sums_ = analysis::RankSums::Of(trace, folder_.rank().rank);
 }
@@ -307,10 +316,29 @@ absl::Status JobRun::SendResults(bool has_trace) {
   return is_wanted ? link_->SendTrace(trace) : absl::OkStatus();
 }
 
-int JobRun::Finish() {
+std::vector<int64_t> JobRun::StillRun() const {
+  const auto end = std::chrono::steady_clock::now() + kEndTogether;
+  std::vector<int64_t> ranks = folder_.NotDone();
+  while (!ranks.empty() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ranks = folder_.NotDone();
+  }
+  return ranks;
+}
+
+int JobRun::Finish(bool succeeded) {
   if (keeps_some()) SendSums();
   SayDone(true);
-  return answer_ ? answer_->Finish() : 0;
+  if (!answer_) return 0;
+  const bool has_left = has_mpi_ ? !is_finalized_ : !succeeded;
+  if (!has_left || StillRun().empty()) return answer_->Finish();
+  Say(absl::StrCat(
+      "rank 0 has ended", has_mpi_ ? " without MPI_Finalize" : " with an error",
+      ", and other ranks have not: what they record until they end will be in ",
+      ShownPath(folder_.path()), ", and what is to be said of it in job.log ",
+      "there"));
+  answer_->FinishAlone();
+  return 0;
 }
 
 }  // namespace kymo::tools

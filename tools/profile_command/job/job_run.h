@@ -8,7 +8,7 @@
 //   ...                                 // it runs and ends
 //   job->AddClocks(recording);
 //   WriteFiles(job->RankPath());
-//   const int status = job->Finish();   // rank 0: the answer of the whole job
+//   const int status = job->Finish(succeeded);  // rank 0: the job's answer
 //
 // If Finish is not called, the job learns that this rank has no trace.
 //
@@ -69,9 +69,13 @@ class JobRun {
   void Start(pid_t pid);
   // The recording has stopped.
   void AddClocks(Recording& recording);
-  // With --keep_ranks: takes this rank's averages.
-  void AddSums(const model::Trace& trace);
-  int Finish();
+  // This rank's trace is whole: takes from it what the job needs.
+  void OnTrace(const model::Trace& trace);
+  // `succeeded`: the program has ended with exit status 0. If it has left the
+  // job too early, others may wait for it until the launcher ends them, which
+  // learns of it by the end of this command. So rank 0 waits for them no longer
+  // than some seconds then, and its answer is written after this command.
+  int Finish(bool succeeded);
 
  private:
   JobRun(const ProfileCommand& command, bool is_quiet,
@@ -91,6 +95,8 @@ class JobRun {
   bool SendsTrace() const;
   // Says what went wrong on the way to rank 0.
   void SayDone(bool has_trace);
+  // Those that are not done some seconds later.
+  std::vector<int64_t> StillRun() const;
 
   const ProfileCommand& command_;
   const bool is_quiet_;
@@ -111,6 +117,8 @@ class JobRun {
   std::optional<RankLink> link_;  // of the others
   std::optional<analysis::RankSums> sums_;
   pid_t pid_ = 0;
+  bool has_mpi_ = false;       // the program called MPI_Init
+  bool is_finalized_ = false;  // and MPI_Finalize
   bool is_told_ = false;
 };
 
