@@ -5,6 +5,7 @@
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stddef.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -57,6 +58,14 @@ std::optional<int> Option(int socket, int option) {
     return std::nullopt;
   }
   return value;
+}
+
+// It has a peer, which getpeername() does not tell yet.
+bool IsConnecting(int socket) {
+  tcp_info info = {};
+  socklen_t size = sizeof(info);
+  return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+         info.tcpi_state == TCP_SYN_SENT;
 }
 
 std::string FamilyText(int family, int type) {
@@ -285,6 +294,10 @@ SocketName NameSocket(int64_t pid, uint64_t number, uint64_t inode) {
     return {.text = UnixText(copy.get(), own, peer, listens),
             .is_connected = other != 0 || !peer.empty(),
             .peer_inode = other};
+  }
+  if (peer.empty() && type == SOCK_STREAM && IsConnecting(copy.get())) {
+    SocketName name = NameFromTables(pid, inode);
+    if (!name.text.empty()) return name;
   }
   const bool is_bound = !own.ends_with(":0");
   return {.text = WithPeer(FamilyText(family, type), is_bound ? own : "", peer,

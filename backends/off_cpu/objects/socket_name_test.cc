@@ -3,10 +3,12 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -64,6 +66,26 @@ TEST(SocketNameTest, TcpHasItsPeerOrWhereItListens) {
             "tcp listening on " + text);
   EXPECT_EQ(FindInTable("tcp", Table("tcp"), 1), "");
   close(client);
+  close(server);
+}
+
+// Nobody accepts, so that the kernel answers one connection and no more.
+TEST(SocketNameTest, TcpHasThePeerThatDoesNotAnswer) {
+  const int server = socket(AF_INET, SOCK_STREAM, 0);
+  const sockaddr_in address = Bind(server);
+  const auto* const any = reinterpret_cast<const sockaddr*>(&address);
+  ASSERT_EQ(listen(server, 0), 0);
+  const int first = socket(AF_INET, SOCK_STREAM, 0);
+  ASSERT_EQ(connect(first, any, sizeof(address)), 0);
+  pollfd ready = {.fd = server, .events = POLLIN, .revents = 0};
+  ASSERT_EQ(poll(&ready, 1, /*timeout=*/-1), 1);
+  const int second = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+  ASSERT_EQ(connect(second, any, sizeof(address)), -1);
+  ASSERT_EQ(errno, EINPROGRESS);
+  EXPECT_EQ(NameOf(second).text, "tcp " + TextOf(address));
+  EXPECT_FALSE(NameOf(second).is_connected);
+  close(second);
+  close(first);
   close(server);
 }
 
