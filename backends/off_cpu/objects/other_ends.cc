@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "profiler/base/clock.h"
 #include "profiler/processes/process_list.h"
 #include "profiler/symbolize/proc_maps.h"
@@ -34,6 +37,48 @@ std::string NameOf(int64_t pid) {
   return absl::StrCat(name, name.empty() ? "" : " ", "(", pid, ")");
 }
 
+// None if the process has ended, or is another user's.
+std::vector<int> DescriptorsOf(int64_t pid) {
+  return processes::NumbersIn(absl::StrCat("/proc/", pid, "/fd"));
+}
+
+constexpr int kNobody = -1;  // never read
+
+// The parent and the children. With kNobody: there may be more.
+std::vector<int> RelativesOf(int64_t pid) {
+  constexpr size_t kMostThreads = 64;
+  constexpr size_t kMostChildren = 16;
+  std::vector<int> relatives;
+  const auto process = processes::ReadProcess(static_cast<pid_t>(pid));
+  if (!process) return {kNobody};
+  // 0 is outside of this namespace, and 1 adopts.
+  if (process->parent > 1) relatives.push_back(process->parent);
+  const std::string tasks = absl::StrCat("/proc/", pid, "/task");
+  std::vector<int> threads = processes::NumbersIn(tasks);
+  bool is_whole = threads.size() <= kMostThreads;
+  if (!is_whole) threads.resize(kMostThreads);
+  for (const int tid : threads) {
+    const std::string path = absl::StrCat(tasks, "/", tid, "/children");
+    // Kernels without this list tell of no children.
+    if (access(path.c_str(), R_OK) != 0) {
+      is_whole = false;
+      continue;
+    }
+    for (const absl::string_view word : absl::StrSplit(
+             symbolize::ReadProcText(path), ' ', absl::SkipEmpty())) {
+      int child = 0;
+      if (!absl::SimpleAtoi(word, &child)) continue;
+      relatives.push_back(child);
+    }
+  }
+  if (relatives.size() > kMostChildren) {
+    relatives.resize(kMostChildren);
+    is_whole = false;
+  }
+  if (!is_whole) relatives.push_back(kNobody);
+  return relatives;
+}
+
 }  // namespace
 
 void OtherEnds::Want(const OtherEnd& end) {
@@ -43,7 +88,15 @@ void OtherEnds::Want(const OtherEnd& end) {
     return known.end.id == end.id && known.end.side == end.side;
   });
   if (is_known) return;
-  of_inode.push_back({.end = end, .found = {}});
+  std::vector<int> relatives = RelativesOf(end.own_pid);
+  for (const int pid : relatives) {
+    if (pid == pid_) is_whole_ = false;  // it is read once more
+    if (pid != kNobody && std::ranges::count(relatives_, pid) == 0) {
+      relatives_.push_back(pid);
+    }
+  }
+  of_inode.push_back(
+      {.end = end, .found = {}, .relatives = std::move(relatives)});
   ++wanted_count_;
 }
 
@@ -76,17 +129,33 @@ void OtherEnds::Begin() {
 bool OtherEnds::ReadNext() {
   constexpr int kAtOnce = 16;
   for (int i = 0; i < kAtOnce; ++i) {
-    if (descriptors_.empty()) {
-      if (pids_.empty()) return false;
-      pid_ = pids_.back();
-      pids_.pop_back();
-      descriptors_ = processes::NumbersIn(absl::StrCat("/proc/", pid_, "/fd"));
+    if (!descriptors_.empty()) {
+      LookAt(pid_, descriptors_.back());
+      descriptors_.pop_back();
       continue;
     }
-    LookAt(pid_, descriptors_.back());
-    descriptors_.pop_back();
+    if (pid_ != 0) EndProcess();
+    std::vector<int>& next = relatives_.empty() ? pids_ : relatives_;
+    if (next.empty()) return false;
+    pid_ = next.back();
+    next.pop_back();
+    descriptors_ = DescriptorsOf(pid_);
+    is_whole_ = !descriptors_.empty();
   }
   return true;
+}
+
+void OtherEnds::EndProcess() {
+  const auto pid = static_cast<int>(std::exchange(pid_, 0));
+  if (!is_whole_) return;
+  std::optional<bool> is_there;  // asked for relatives only
+  for (auto& [inode, of_inode] : wanted_) {
+    for (Wanted& wanted : of_inode) {
+      if (std::ranges::count(wanted.relatives, pid) == 0) continue;
+      if (!is_there) is_there = !DescriptorsOf(pid).empty();
+      if (*is_there) std::erase(wanted.relatives, pid);
+    }
+  }
 }
 
 void OtherEnds::LookAt(int64_t pid, int descriptor) {
@@ -125,7 +194,7 @@ void OtherEnds::Tell(const Found& found) {
       others.erase(wanted.end.own_pid);
       if (wanted.found.empty()) continue;
       if (others.empty()) {
-        found(wanted.end.id, "itself");
+        if (wanted.relatives.empty()) found(wanted.end.id, "itself");
         continue;
       }
       std::string text = others.begin()->second;

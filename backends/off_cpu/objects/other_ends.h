@@ -7,7 +7,9 @@
 //
 // Only the kernel's lists of descriptors tell: /proc/PID/fd of all processes
 // that this user may see. These are read bit by bit, and only as long as
-// somebody wants an end.
+// somebody wants an end. The parent and the children of the process that waits
+// come first: they most often have the other end, and may end soon. If one of
+// them cannot be read any more, nobody knows whether it had the end.
 //
 // Threads: none.
 #ifndef KYMO_BACKENDS_OFF_CPU_OBJECTS_OTHER_ENDS_H_
@@ -48,6 +50,7 @@ class OtherEnds {
   // Reads on for about `most_ns`. When all processes were read, tells of each
   // end that was found and was wanted before that began:
   //   "gzip (4711)", "make (4711) and 3 others", "itself"
+  // It is "itself" if neither the process's parent nor a child has the end.
   using Found = std::function<void(uint32_t id, const std::string& text)>;
   void Search(int64_t most_ns, const Found& found);
   // Until all that was wanted has been searched for, at most so long.
@@ -58,11 +61,13 @@ class OtherEnds {
     OtherEnd end;
     bool is_searched = false;              // since before this reading began
     std::map<int64_t, std::string> found;  // processes, with their names
+    std::vector<int> relatives;            // that are not read yet
   };
 
   void Begin();
-  // One process of the list. False: there is none left.
+  // Some descriptors of a process. False: there is none left.
   bool ReadNext();
+  void EndProcess();
   void LookAt(int64_t pid, int descriptor);
   void Tell(const Found& found);
 
@@ -70,7 +75,9 @@ class OtherEnds {
   size_t wanted_count_ = 0;
   bool is_reading_ = false;
   std::vector<int> pids_;         // that are left, the next one last
-  int64_t pid_ = 0;               // that is being read
+  std::vector<int> relatives_;    // that are read before these
+  int64_t pid_ = 0;               // that is being read; 0: none
+  bool is_whole_ = false;         // it is read from its first descriptor on
   std::vector<int> descriptors_;  // of it, that are left
 };
 

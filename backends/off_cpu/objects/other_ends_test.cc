@@ -83,6 +83,31 @@ TEST(OtherEndsTest, APipeHasTheProcessesOfItsOtherEnd) {
   close(ends[1]);
 }
 
+// It may have had the end, and have ended the wait.
+TEST(OtherEndsTest, NobodyKnowsWhatAChildHadThatHasEnded) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const int other = dup(ends[0]);
+  const OtherEnd end = {.inode = InodeOf(ends[0]),
+                        .own_pid = getpid(),
+                        .side = Side::kWriter,
+                        .id = 1};
+  OtherEnds search;
+  {
+    Child writer(/*closes=*/other);
+    writer.AwaitClosed();
+    search.Want(end);
+  }
+  EXPECT_TRUE(FindAll(search).empty());
+  search.Want(end);  // without a child
+  EXPECT_EQ(FindAll(search)[1], "itself");
+  Child writer(/*closes=*/other);
+  writer.AwaitClosed();
+  search.Want(end);
+  EXPECT_TRUE(FindAll(search)[1].ends_with(writer.text()));
+  for (const int fd : {ends[0], ends[1], other}) close(fd);
+}
+
 TEST(OtherEndsTest, ASocketIsFoundByItsOwnInode) {
   int pair[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
