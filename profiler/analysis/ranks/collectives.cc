@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -63,7 +64,10 @@ class CollectiveFinder {
   }
 
   void Gather() {
+    last_begin_ns_.resize(calls_.ranks.size());
     for (const MpiCall& call : calls_.calls) {
+      TimeNs& last_ns = last_begin_ns_[call.rank];
+      last_ns = std::max(last_ns, trace_.start()[call.event]);
       if (call.kind == MpiKind::kCollective && call.is_request) {
         requests_[{call.rank, call.comm, trace_.name()[call.event]}].push_back(
             call.event);
@@ -190,6 +194,25 @@ class CollectiveFinder {
                                     trace_.end()[parts[i].event]);
       parts[i].waiting_ns = std::max<DurationNs>(0, until - BeginOf(parts[i]));
     }
+    operation.never_came = NeverCame(operation);
+    if (!operation.never_came) return;
+    for (CollectivePart& part : parts) {
+      part.waiting_ns = trace_.end()[part.event] - BeginOf(part);
+    }
+  }
+
+  // A rank that is missing, but called something later, has lost its record.
+  std::optional<size_t> NeverCame(const CollectiveOperation& operation) const {
+    const std::string_view name = trace_.Name(operation.name);
+    if (operation.only_begins || operation.on_device ||
+        model::MayEndEarly(name) || RoleOf(name) != RootRole::kNone) {
+      return std::nullopt;
+    }
+    const TimeNs last = BeginOf(operation.parts[operation.last]);
+    for (const size_t rank : operation.missing) {
+      if (last_begin_ns_[rank] < last) return rank;
+    }
+    return std::nullopt;
   }
 
   size_t AwaitedBy(size_t part, int64_t root,
@@ -217,6 +240,7 @@ class CollectiveFinder {
 
   const model::Trace& trace_;
   const RankCalls& calls_;
+  std::vector<TimeNs> last_begin_ns_;  // of each rank's calls
   std::map<int64_t, OfRanks> by_comm_;
   // By rank, communicator and name.
   std::map<std::tuple<size_t, int64_t, NameId>, std::vector<EventIndex>>
@@ -246,9 +270,10 @@ void AddOperation(const model::Trace& trace,
   for (const CollectivePart& part : operation.parts) {
     result.total_ns += trace.end()[part.event] - trace.start()[part.event];
     result.waiting_ns += part.waiting_ns;
-    sum.late[operation.parts[part.awaits].rank].first += part.waiting_ns;
+    sum.late[operation.AwaitedBy(part)].first += part.waiting_ns;
   }
-  ++sum.late[operation.parts[operation.last].rank].second;
+  const size_t last = operation.parts[operation.last].rank;
+  ++sum.late[operation.never_came.value_or(last)].second;
 }
 
 }  // namespace

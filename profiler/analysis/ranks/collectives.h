@@ -26,6 +26,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,11 +55,19 @@ struct CollectiveOperation {
   int64_t comm = -1;  // -1: MPI_Init, MPI_Finalize
   // Ranks of the communicator that did not come. Into RankCalls::ranks.
   std::vector<size_t> missing;
+  // One of these that called nothing of MPI afterwards, if the others cannot do
+  // without it: all of their calls was waiting for it.
+  std::optional<size_t> never_came;
   bool only_begins = false;
   bool on_device = false;
   std::vector<CollectivePart> parts;  // by rank; never empty
   size_t first = 0;                   // the part that entered first
   size_t last = 0;
+
+  // For which rank a part waited.
+  size_t AwaitedBy(const CollectivePart& part) const {
+    return never_came ? *never_came : parts[part.awaits].rank;
+  }
 };
 
 // By communicator, then in their order.

@@ -24,7 +24,7 @@ class CallWaits {
   explicit CallWaits(const JobOfRanks& job) : trace_(job.trace) {
     const model::Trace& trace = job.trace;
     for (const CollectiveOperation& operation : job.collectives) {
-      if (operation.on_device) continue;
+      if (operation.on_device || operation.never_came) continue;
       for (const CollectivePart& part : operation.parts) {
         const CollectivePart& late = operation.parts[part.awaits];
         // A call that was over before did not wait for that.

@@ -153,6 +153,43 @@ TEST(RanksTest, ACollectiveWaitsForTheLastRankThatEnters) {
   EXPECT_EQ(sums[0].late_operations, 1);
 }
 
+// Rank 1 died: the others were in the call until the recording ended.
+TEST(RanksTest, AllOfACallIsWaitingForARankThatNeverCame) {
+  Job job;
+  for (const int64_t rank : {0, 1, 2}) {
+    job.AddRank(rank, 3);
+    job.Call("MPI_Barrier", 200, 210, {{"comm", 0}});
+    if (rank != 1) job.Call("MPI_Barrier", 300 + rank, 800, {{"comm", 0}});
+  }
+  const model::Trace trace = job.Build();
+  const JobOfRanks all(trace);
+  const auto sums = CollectiveSums(all);
+  const auto barrier =
+      std::ranges::find(sums, "MPI_Barrier", &CollectiveSum::name);
+  ASSERT_NE(barrier, sums.end());
+  EXPECT_EQ(barrier->waiting_ns, 500 + 498);
+  EXPECT_EQ(barrier->transfer_ns(), 30);
+  EXPECT_EQ(barrier->late_rank, 1);
+  EXPECT_EQ(barrier->late_ns, 998);
+  EXPECT_EQ(barrier->missing, std::vector<int64_t>{1});
+  const auto late = LateRanks(all);
+  ASSERT_THAT(late, SizeIs(1));
+  EXPECT_EQ(late[0].rank, 1u);
+  EXPECT_EQ(late[0].waited_ns, 998);
+}
+
+// It came, but its record was lost.
+TEST(RanksTest, ARankThatIsMissingButGoesOnIsNotWaitedFor) {
+  Job job;
+  for (const int64_t rank : {0, 1}) {
+    job.AddRank(rank, 2);
+    if (rank != 1) job.Call("MPI_Barrier", 300, 400, {{"comm", 0}});
+    job.Call("MPI_Send", 500, 510, {{"comm", 0}, {"to", 1 - rank}});
+  }
+  const model::Trace trace = job.Build();
+  EXPECT_THAT(LateRanks(JobOfRanks(trace)), IsEmpty());
+}
+
 TEST(RanksTest, ACollectiveThatARankNeverCalledIsIncomplete) {
   Job job;
   job.AddRank(0, 2);
