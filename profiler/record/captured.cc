@@ -143,7 +143,7 @@ void EndCapturedAsync(uint64_t id, const CapturedArg* args, size_t arg_count,
   }
   const ThreadStream* const stream = thread_stream;
   if (stream == nullptr || stream->ticket != ticket) {
-    return EndElsewhere(slot, ticket, nullptr, 0);
+    return EndElsewhereAt(slot, ticket, nullptr, 0, ticks);
   }
   // This thread owns the chunk. Now check that it gave out this id.
   if (UnpackKind(slot->kind_scope_depth) != SlotKind::kRange ||
@@ -164,11 +164,11 @@ uint64_t EndCaptured(OpenRange& range, const CapturedArg* args,
   }
   ThreadStream* const stream = thread_stream;
   if (stream->ticket != range.ticket) {
-    EndRange(range);
-    return ticks;
+    EndElsewhereAt(range.slot, range.ticket, range.stream, range.depth, ticks);
+  } else {
+    range.slot->end.store(ticks, std::memory_order_release);
+    stream->depth = range.depth;
   }
-  range.slot->end.store(ticks, std::memory_order_release);
-  stream->depth = range.depth;
   range.slot = nullptr;
   return ticks;
 }

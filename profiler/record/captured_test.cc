@@ -86,7 +86,7 @@ TEST_F(CapturedTest, ARangeEndsTogetherWithWhatOnlyItsEndKnows) {
   for (size_t i = 0; i < kSlotsPerChunk; ++i) {
     RecordCapturedInstant(Named("instant"));
   }
-  EndCaptured(long_one, args, 2);
+  EndCaptured(long_one, args, 2, ticks + 2);
   const std::vector<Record> records = Stop();
   ASSERT_EQ(records.size(), 3 + kSlotsPerChunk);
   EXPECT_EQ(records[0].name, "range");
@@ -102,6 +102,7 @@ TEST_F(CapturedTest, ARangeEndsTogetherWithWhatOnlyItsEndKnows) {
   EXPECT_EQ(records[2].name, "long");
   EXPECT_EQ(records[2].args, "bytes=7 from=3 ");
   EXPECT_TRUE(records[2].has_end);
+  EXPECT_EQ(records[2].end, ticks + 2);
   EXPECT_EQ(records.back().depth, records[2].depth + 1);
 }
 
@@ -116,15 +117,17 @@ TEST_F(CapturedTest, AnAsynchronousRangeEndsOnceByItsId) {
   const CapturedArg arg = {.key = Id("int"), .bits = 7};
   AddCapturedArgs(ids[0], &arg, 1);
   AddCapturedArgs(ids[kRanges - 1], &arg, 1);
-  EndCapturedAsync(ids[0]);            // this chunk is full
-  EndCapturedAsync(ids[kRanges - 1]);  // in the thread's chunk
-  EndCapturedAsync(ids[kRanges - 1]);  // once more
+  const uint64_t ticks = TicksNow();
+  EndCapturedAsync(ids[0], nullptr, 0, ticks);  // this chunk is full
+  EndCapturedAsync(ids[kRanges - 1]);           // in the thread's chunk
+  EndCapturedAsync(ids[kRanges - 1]);           // once more
   std::thread([&] { EndCapturedAsync(ids[kSlotsPerChunk + 1]); }).join();
   EndCapturedAsync(0);
   EndCapturedAsync(ids[1] | ~(~uint64_t{0} >> 1));  // of another ticket
   CountEndWithoutBegin();
   const std::vector<Record> records = Stop();
   ASSERT_EQ(records.size(), kRanges);
+  EXPECT_EQ(records[0].end, ticks);
   for (size_t i = 0; i < kRanges; ++i) {
     const bool is_ended = i == 0 || i == kRanges - 1 || i == kSlotsPerChunk + 1;
     EXPECT_EQ(records[i].has_end, is_ended) << i;

@@ -116,6 +116,10 @@ inline void Publish(Slot* slot) noexcept {
   PublishAt(slot, ReadTicks(thread_stream->clock_source));
 }
 
+// EndElsewhere (range.h) with the time of the end. 0 = now.
+void EndElsewhereAt(Slot* slot, uint64_t ticket, ThreadStream* stream,
+                    uint32_t depth, uint64_t ticks) noexcept;
+
 }  // namespace kymo::record
 
 #endif  // KYMO_PROFILER_RECORD_PAYLOAD_WRITER_H_

@@ -177,12 +177,21 @@ uint32_t InternSlow(ThreadStream* stream, Literal name) noexcept {
 
 void EndElsewhere(Slot* slot, uint64_t ticket, ThreadStream* stream,
                   uint32_t depth) noexcept {
+  EndElsewhereAt(slot, ticket, stream, depth, 0);
+}
+
+void EndElsewhereAt(Slot* slot, uint64_t ticket, ThreadStream* stream,
+                    uint32_t depth, uint64_t ticks) noexcept {
   // The gate may have been switched off since; then nobody wants the record.
   if (!IsAnythingOn()) return;
   {
     const InSessionOf session(slot, ticket);
     Slot* const end = TakeFollowUp(SlotKind::kEnd, ticket, SlotIndex(slot), 0);
-    if (end != nullptr) Publish(end);
+    if (end != nullptr && ticks != 0) {
+      PublishAt(end, ticks);
+    } else if (end != nullptr) {
+      Publish(end);
+    }
   }
   if (thread_stream == stream && stream != nullptr) stream->depth = depth;
 }

@@ -215,7 +215,10 @@ class RecordTest : public ::testing::Test {
             }
             Record& target = records[at->second];
             ++target.records;
-            if (kind == SlotKind::kEnd) target.has_end = true;
+            if (kind == SlotKind::kEnd) {
+              target.has_end = true;
+              target.end = head.begin.load();
+            }
             for (const Item& item : ItemsOf(payload)) AddItem(item, target);
           });
     }
