@@ -246,9 +246,16 @@ void KeepTraces(const JobFolder& job, const analysis::RankSums& sums, int count,
     }
   }
   const std::vector<int64_t> kept = choice.keep(wanted);
-  files.traces.clear();
+  const std::vector<std::string> before =
+      std::exchange(files.traces, std::vector<std::string>());
   for (const int64_t rank : wanted) {
     std::string trace = job.TraceOf(rank);
+    // Of a rank whose command was killed, there are its records only.
+    const auto records =
+        std::ranges::find_if(before, [&](const std::string& path) {
+          return path.starts_with(job.RankPath(rank) + "/");
+        });
+    if (trace.empty() && records != before.end()) trace = *records;
     if (!trace.empty() && std::ranges::count(kept, rank) > 0) {
       files.traces.push_back(std::move(trace));
     } else if (std::ranges::count(files.missing, rank, &MissingRank::rank) ==
