@@ -207,22 +207,18 @@ std::string SumsJson(const analysis::RankSums& sums) {
   return text + "\n";
 }
 
-// With --keep_ranks, of which ranks the other tables are.
-std::string AboutKept(const std::vector<analysis::Rank>& ranks,
-                      const analysis::RankSums& sums) {
+// Empty, or a list of those that were kept.
+std::string KeptRanks(const std::vector<analysis::Rank>& ranks) {
   std::vector<int64_t> kept;
   for (const analysis::Rank& rank : ranks) kept.push_back(rank.rank);
-  if (kept.empty()) return "";
-  return absl::StrCat("These tables are of ", RankList(kept),
-                      " only, which --keep_ranks has kept; averages of all ",
-                      sums.ranks().size(), " ranks are in ranks.txt.\n\n");
+  return kept.empty() ? "" : RankList(kept);
 }
 
 // What the ranks of a trace did, for the screen and ranks.txt.
 struct JobAnswer {
   JobTimes times;
   std::vector<JobTable> tables;
-  std::string about_kept;
+  std::string kept;  // with --keep_ranks: KeptRanks
 };
 
 // `sums` are null without --keep_ranks.
@@ -230,10 +226,9 @@ JobAnswer AnswerOf(const model::Trace& trace, const ProfileCommand& command,
                    const JobRank& job, const analysis::RankSums* sums) {
   const analysis::JobOfRanks ranks(trace);
   SayWhatMpiLacks(trace, ranks.calls.ranks, command, job);
-  return {
-      .times = TimesOfJob(ranks),
-      .tables = JobTables(ranks, sums),
-      .about_kept = sums ? AboutKept(ranks.calls.ranks, *sums) : std::string()};
+  return {.times = TimesOfJob(ranks),
+          .tables = JobTables(ranks, sums),
+          .kept = sums ? KeptRanks(ranks.calls.ranks) : std::string()};
 }
 
 // Keeps so many. If no averages came, all that is there.
@@ -325,11 +320,28 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   without_screen.quiet = true;  // the screen of a job is another one
   KYMO_ASSIGN_OR_RETURN(const RunTables tables,
                         MakeTables(loaded.trace, without_screen));
+  std::string of_kept;
+  std::string of_kept_and_all;
+  if (!answer.kept.empty()) {
+    of_kept = absl::StrCat("These tables are of ", answer.kept,
+                           " only, which --keep_ranks has kept; averages of "
+                           "all ",
+                           sums->ranks().size(), " ranks are in ranks.txt.");
+    of_kept_and_all =
+        absl::StrCat("But for the averages of ", sums->ranks().size(),
+                     " ranks, the tables and findings are of ", answer.kept,
+                     " only, which --keep_ranks has kept.");
+  }
   ExportNotes notes;
   absl::Status status = WriteFiles(
-      loaded.trace, [&] { return answer.about_kept + tables.text; }, command,
-      exporters, *out, progress, notes, {.job = sums ? &*sums : nullptr});
+      loaded.trace,
+      [&] {
+        return of_kept.empty() ? tables.text : of_kept + "\n\n" + tables.text;
+      },
+      command, exporters, *out, progress, notes,
+      {.job = sums ? &*sums : nullptr});
   std::string about = WholeTables(answer.tables);
+  if (!of_kept_and_all.empty()) about = of_kept_and_all + "\n\n" + about;
   if (sums) {
     status.Update(WriteText(SumsJson(*sums), "job_averages.json", *out));
   }
@@ -345,6 +357,7 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
         .with_trace = static_cast<int64_t>(files.traces.size()),
         .times = std::move(answer.times)};
     ShowScreen(loaded.trace, facts, answer.tables, command);
+    if (!of_kept_and_all.empty()) Say(of_kept_and_all);
     ShowFiles(*out);
   }
   if (command.view && std::ranges::count(out->Names(), kPageFile) > 0) {
