@@ -144,6 +144,17 @@ uint64_t Positive(int64_t number) {
   return static_cast<uint64_t>(std::max<int64_t>(number, 0));
 }
 
+absl::Status AddParents(const model::Trace& trace, const Rows& rows,
+                        Members& members) {
+  for (const model::Process& process : trace.processes()) {
+    if (process.parent_pid == 0 || trace.processes().size() < 2) continue;
+    KYMO_RETURN_IF_ERROR(
+        members.Add("parents", {Positive(rows.PidOf(process.pid)),
+                                Positive(rows.PidOf(process.parent_pid))}));
+  }
+  return absl::OkStatus();
+}
+
 // By the number of the thread in "threads".
 absl::Status AddThreadCounts(const model::ThreadStates& states,
                              Members& members) {
@@ -376,6 +387,7 @@ absl::Status ExactRecords::Write(ByteSink& sink) const {
                     {Positive(row.pid), Positive(row.tid), counts.allocations,
                      counts.frees, counts.allocated_bytes}));
   }
+  KYMO_RETURN_IF_ERROR(AddParents(trace_, rows_, members));
   KYMO_RETURN_IF_ERROR(AddThreads(trace_, rows_, members));
   const WaitRows wait_rows(trace_);
   KYMO_RETURN_IF_ERROR(wait_rows.Write(rows_, members));

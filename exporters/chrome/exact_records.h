@@ -31,6 +31,8 @@
 //     "wait_rows":[[7,8]],               pid, tid
 //     "sample_sums":[[0,1,500,90]],      samples that are only added up: row of
 //                                        wait_rows, stack, count, weight
+//     "parents":[[8,7]],                 of several processes: pid, pid of the
+//                                        one that started it
 //     "waits":[[0,1,0,1500,90,8,1,4660,3,1,5,1,6]],
 //                                        row, WaitKind, 1 if it is open, ns
 //                                        after the base, duration, 1 + runnable

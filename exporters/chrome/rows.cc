@@ -82,6 +82,11 @@ Rows::Rows(const Trace& trace)
   AddTracks(trace);
 }
 
+int64_t Rows::PidOf(int64_t pid) const {
+  const auto it = pids_.find(pid);
+  return it == pids_.end() ? pid : it->second;
+}
+
 void Rows::AddProcesses(const Trace& trace) {
   std::map<int64_t, std::string> hosts;
   std::set<int32_t> devices;

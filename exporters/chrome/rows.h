@@ -40,6 +40,9 @@ struct ProcessRow {
 struct Rows {
   explicit Rows(const model::Trace& trace);
 
+  // The id that the file has for a process: most often its own.
+  int64_t PidOf(int64_t pid) const;
+
   std::vector<ProcessRow> processes;  // hosts, then devices
   std::vector<Row> tracks;            // one per track of the trace
   std::vector<Row> waits;             // the same, for waits

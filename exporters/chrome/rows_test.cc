@@ -228,6 +228,21 @@ TEST(ExactRecordsTest, SamplesCountsAndTheirStacks) {
             std::string::npos);
 }
 
+TEST(ExactRecordsTest, OfSeveralProcessesWhoStartedWhom) {
+  const auto records_of = [](int count) {
+    TestTrace t;
+    for (const int pid : {7, 8, 9}) {
+      if (pid - 7 < count) t.AddProcess(pid, "app");
+    }
+    t.data().processes[0].parent_pid = 5;
+    if (count > 1) t.data().processes[1].parent_pid = 7;
+    return Records(std::move(t).Build(), true);
+  };
+  EXPECT_EQ(records_of(1), "");
+  EXPECT_EQ(records_of(3),
+            "\"kymo_records_0\": {\"parents\":[[7,5],[8,7]]},\n");
+}
+
 TEST(ExactRecordsTest, WaitsAndWhatTheyNeed) {
   TestTrace t;
   const auto main = t.AddThread(7, 8, "main");

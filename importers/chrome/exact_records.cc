@@ -229,6 +229,13 @@ bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
                              .allocated_bytes = bytes}});
     return true;
   };
+  const auto add_parent = [&](element item) {
+    const auto pids = Numbers<2>(item);
+    if (!pids || (*pids)[0] > kMost || (*pids)[1] > kMost) return false;
+    parents_.push_back({.pid = static_cast<int64_t>((*pids)[0]),
+                        .parent_pid = static_cast<int64_t>((*pids)[1])});
+    return true;
+  };
   const auto add_thread = [&](element item) {
     const auto thread = ThreadNumbers(item);
     if (!thread) return false;
@@ -287,6 +294,8 @@ bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
       is_good = ForEach(value, add_sample);
     } else if (key == "allocations") {
       is_good = ForEach(value, add_allocations);
+    } else if (key == "parents") {
+      is_good = ForEach(value, add_parent);
     } else if (key == "threads") {
       is_good = ForEach(value, add_thread);
     } else if (key == "thread_counts") {

@@ -214,6 +214,25 @@ TEST(ImportDocumentTest, MemoryRecordsAreThoseOfTheirThread) {
   EXPECT_THAT(got.Ranges(), ElementsAre("[memory]@4000+0"));
 }
 
+TEST(ImportDocumentTest, ProcessesKeepWhoStartedThem) {
+  const auto with_parents = [](const std::string& parents) {
+    return ImportText(
+        R"({"traceEvents":[{"ph":"X","name":"f","pid":7,"tid":7,"ts":1,"dur":1},
+            {"ph":"X","name":"f","pid":8,"tid":8,"ts":1,"dur":1}],
+            "kymo_records_0": {"parents":)" +
+        parents + "}}");
+  };
+  const Imported got = with_parents("[[8,7],[6,7]]");
+  ASSERT_TRUE(got.status.ok());
+  ASSERT_EQ(got.trace->processes().size(), 2u);
+  EXPECT_EQ(got.trace->processes()[0].parent_pid, 0);
+  EXPECT_EQ(got.trace->processes()[1].parent_pid, 7);
+  for (const char* const bad : {"[[8]]", "[[8,-1]]", "7"}) {
+    EXPECT_EQ(with_parents(bad).trace->ledger().Get(Loss::kRecordsCorrupt), 1u)
+        << bad;
+  }
+}
+
 TEST(ImportDocumentTest, CountersAreOnePerSeries) {
   const Imported got = ImportText(
       R"([{"ph":"C","name":"q","pid":1,"tid":1,"ts":1,"args":{"value":2.5}},

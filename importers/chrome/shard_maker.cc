@@ -44,6 +44,7 @@ class Maker {
     RemoveWaitSlices(found.is_waits);
     store_.shard.tracks = std::move(found.tracks);
     store_.shard.processes = std::move(found.processes);
+    AddParents();
     FindBounds();
     FindShift();
     AddSamples();
@@ -235,6 +236,17 @@ class Maker {
            .stack = sample.stack,
            .time_ns = Moved(sample.time_ns),
            .weight_ns = sample.weight_ns});
+    }
+  }
+
+  void AddParents() {
+    std::map<int64_t, int64_t> parents;
+    for (const auto& [pid, parent] : members_.exact.parents()) {
+      parents[pid] = parent;
+    }
+    for (model::Process& process : store_.shard.processes) {
+      const auto parent = parents.find(process.pid);
+      if (parent != parents.end()) process.parent_pid = parent->second;
     }
   }
 
