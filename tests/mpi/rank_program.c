@@ -4,8 +4,10 @@
  * before a reduction that all ranks take part in. Around it are messages of
  * each kind, with known peers, tags and sizes. With a third argument the last
  * rank ends before MPI_Finalize: by MPI_Abort ("abort"), or just so ("exit").
+ * Or the first rank is killed while the others wait for it ("die").
  */
 #include <mpi.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,6 +77,10 @@ int main(int argc, char** argv) {
   Persistent(rank, size, steps);
   MPI_Comm_free(&again);
   /* A rank that is killed never gets here. */
+  if (argc > 3 && strcmp(argv[3], "die") == 0) {
+    if (rank == 0) raise(SIGKILL);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
   if (argc > 3 && rank == size - 1) {
     if (strcmp(argv[3], "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 7);
     _exit(0);

@@ -265,6 +265,26 @@ class RanksTest:
             self.assertEqual(reductions["ranks"], RANKS)
             self.assertEqual(reductions["incomplete"], 0)
 
+    def test_a_job_whose_first_rank_dies_ends(self):
+        for options in [[], ["--keep_ranks=1"]]:
+            out = self.folder / f"die-{len(options)}"
+            try:  # the launcher's status is its own
+                run(f"mpirun.{self.mpi}", "-n", RANKS, PROFILE, "--ranks",
+                    *options, "--activities=cpu,mpi", f"--output_dir={out}",
+                    self.program, 1, 0, "die")
+            except AssertionError:
+                pass
+            wait_for(out / "ranks.txt", out / "trace.json")
+            if options:
+                continue
+            rows = self.rows("ranks", out / "trace.json")
+            self.assertEqual([row["rank"] for row in rows], [0, 1, 2])
+            barriers, = [row for row in
+                         self.rows("collectives", out / "trace.json")
+                         if row["name"] == "MPI_Barrier"]
+            self.assertEqual((barriers["operations"], barriers["incomplete"],
+                              barriers["late_rank"]), (2, 1, 0))
+
     def test_a_rank_without_the_library_keeps_nobody_waiting(self):
         out = self.folder / "alone"
         without = ('if [ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 1 ]; then '

@@ -198,6 +198,14 @@ void SayWhatMpiLacks(const model::Trace& trace,
         "whose functions the program looks up itself (dlsym), as Python's "
         "ctypes and Julia's MPI.jl do");
   }
+  int64_t lost = 0;
+  for (const analysis::Rank& rank : ranks) lost += rank.requests_lost;
+  if (lost > 0) {
+    Say(absl::StrCat(lost,
+                     " requests of MPI were not followed, because too "
+                     "many of a rank were open at a time; their messages, and "
+                     "who waited for them, are missing"));
+  }
 }
 
 std::string SumsJson(const analysis::RankSums& sums) {
