@@ -93,8 +93,8 @@ void NotedCalls::End(model::LossLedger& ledger) {
   if (const uint64_t skipped = reader_->SkippedWakes(); skipped > 0) {
     ledger.AddOfBackend(
         "off_cpu",
-        "wakers of threads, because waits ended more than 25,000 times a "
-        "second",
+        "wakers of threads, because calls that may end waits came faster than "
+        "Kymo read them: it needs more of a CPU",
         skipped);
   }
   ledger.Add(model::Loss::kRecordsCorrupt, reader_->unsound_cells());
