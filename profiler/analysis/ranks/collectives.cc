@@ -208,9 +208,12 @@ class CollectiveFinder {
         model::MayEndEarly(name) || RoleOf(name) != RootRole::kNone) {
       return std::nullopt;
     }
-    const TimeNs last = BeginOf(operation.parts[operation.last]);
+    TimeNs end = 0;
+    for (const CollectivePart& part : operation.parts) {
+      end = std::max(end, trace_.end()[part.event]);
+    }
     for (const size_t rank : operation.missing) {
-      if (last_begin_ns_[rank] < last) return rank;
+      if (last_begin_ns_[rank] < end) return rank;
     }
     return std::nullopt;
   }

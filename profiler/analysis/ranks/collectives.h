@@ -55,8 +55,8 @@ struct CollectiveOperation {
   int64_t comm = -1;  // -1: MPI_Init, MPI_Finalize
   // Ranks of the communicator that did not come. Into RankCalls::ranks.
   std::vector<size_t> missing;
-  // One of these that called nothing of MPI afterwards, if the others cannot do
-  // without it: all of their calls was waiting for it.
+  // One of these that called nothing of MPI after the others' calls, if they
+  // cannot do without it: all of their calls was waiting for it.
   std::optional<size_t> never_came;
   bool only_begins = false;
   bool on_device = false;

@@ -160,6 +160,7 @@ TEST(RanksTest, AllOfACallIsWaitingForARankThatNeverCame) {
     job.AddRank(rank, 3);
     job.Call("MPI_Barrier", 200, 210, {{"comm", 0}});
     if (rank != 1) job.Call("MPI_Barrier", 300 + rank, 800, {{"comm", 0}});
+    if (rank == 1) job.Call("MPI_Pcontrol", 350, 351);  // the last it did
   }
   const model::Trace trace = job.Build();
   const JobOfRanks all(trace);
