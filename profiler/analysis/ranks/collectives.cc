@@ -273,7 +273,7 @@ void AddOperation(const model::Trace& trace,
   for (const CollectivePart& part : operation.parts) {
     result.total_ns += trace.end()[part.event] - trace.start()[part.event];
     result.waiting_ns += part.waiting_ns;
-    sum.late[operation.AwaitedBy(part)].first += part.waiting_ns;
+    sum.late[operation.AwaitedRank(part)].first += part.waiting_ns;
   }
   const size_t last = operation.parts[operation.last].rank;
   ++sum.late[operation.never_came.value_or(last)].second;

@@ -65,7 +65,7 @@ struct CollectiveOperation {
   size_t last = 0;
 
   // For which rank a part waited.
-  size_t AwaitedBy(const CollectivePart& part) const {
+  size_t AwaitedRank(const CollectivePart& part) const {
     return never_came ? *never_came : parts[part.awaits].rank;
   }
 };

@@ -15,6 +15,7 @@
 #include "profiler/analysis/ranks/messages.h"
 #include "profiler/analysis/ranks/mpi_calls.h"
 #include "profiler/analysis/ranks/request_waits.h"
+#include "profiler/analysis/ranks/wait_calls.h"
 
 namespace kymo::analysis {
 
@@ -25,12 +26,14 @@ struct JobOfRanks {
       : trace(of),
         calls(std::move(found)),
         collectives(FindCollectives(trace, calls)),
-        messages(MatchMessages(trace, calls)),
-        waits(trace, calls, collectives, messages) {}
+        wait_calls(trace, calls),
+        messages(MatchMessages(trace, calls, wait_calls)),
+        waits(trace, wait_calls, collectives, messages) {}
 
   const model::Trace& trace;
   const RankCalls calls;
   const std::vector<CollectiveOperation> collectives;
+  const WaitCalls wait_calls;
   const MatchedMessages messages;
   const RequestWaits waits;
 };

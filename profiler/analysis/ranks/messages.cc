@@ -5,8 +5,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "profiler/analysis/ranks/wait_calls.h"
-
 namespace kymo::analysis {
 namespace {
 
@@ -67,16 +65,12 @@ Lateness WaitedFor(const model::Trace& trace, const WaitCalls& waits,
   if (waiting.is_request) return late;
   const TimeNs begin = trace.start()[waiting.event];
   const TimeNs end = trace.end()[waiting.event];
-  TimeNs comes = trace.start()[other.event];
-  if (!receives && comes >= end) return late;
-  if (const auto at = waits.Of(other.event, other.rank)) {
-    const model::EventIndex wait = waits.by_rank()[other.rank][*at];
-    if (trace.start()[wait] > comes && trace.start()[wait] < end) {
-      late.came = wait;
-      comes = trace.start()[wait];
-    }
-  }
-  late.waited_ns = std::max<DurationNs>(0, std::min(comes, end) - begin);
+  if (!receives && trace.start()[other.event] >= end) return late;
+  const WaitCalls::Arrival arrival =
+      waits.ArrivalAt(other.event, other.rank, end - 1);
+  late.came = arrival.event;
+  late.waited_ns =
+      std::max<DurationNs>(0, std::min(arrival.time_ns, end) - begin);
   return late;
 }
 
@@ -124,8 +118,12 @@ class ProbeFinder {
 
 MatchedMessages MatchMessages(const model::Trace& trace,
                               const RankCalls& calls) {
+  return MatchMessages(trace, calls, WaitCalls(trace, calls));
+}
+
+MatchedMessages MatchMessages(const model::Trace& trace, const RankCalls& calls,
+                              const WaitCalls& waits) {
   MatchedMessages matched;
-  const WaitCalls waits(trace, calls);
   for (const auto& [lane, ends] : LanesOf(trace, calls)) {
     const size_t count = std::min(ends.sends.size(), ends.receives.size());
     ProbeFinder probes(trace, ends);

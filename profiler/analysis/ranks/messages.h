@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "profiler/analysis/ranks/mpi_calls.h"
+#include "profiler/analysis/ranks/wait_calls.h"
 
 namespace kymo::analysis {
 
@@ -54,6 +55,9 @@ struct MatchedMessages {
 
 MatchedMessages MatchMessages(const model::Trace& trace,
                               const RankCalls& calls);
+// The same for who has the calls that wait.
+MatchedMessages MatchMessages(const model::Trace& trace, const RankCalls& calls,
+                              const WaitCalls& waits);
 
 }  // namespace kymo::analysis
 

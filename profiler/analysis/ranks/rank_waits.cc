@@ -137,7 +137,7 @@ std::vector<LateRank> LateRanks(const JobOfRanks& job) {
   };
   for (const CollectiveOperation& operation : job.collectives) {
     for (const CollectivePart& part : operation.parts) {
-      add(operation.AwaitedBy(part), part.event, part.waiting_ns);
+      add(operation.AwaitedRank(part), part.event, part.waiting_ns);
     }
   }
   for (const Message& message : job.messages.messages) {

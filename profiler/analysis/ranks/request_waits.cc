@@ -4,10 +4,13 @@
 
 namespace kymo::analysis {
 
-RequestWaits::RequestWaits(const model::Trace& trace, const RankCalls& calls,
+RequestWaits::RequestWaits(const model::Trace& trace,
+                           const WaitCalls& wait_calls,
                            const std::vector<CollectiveOperation>& collectives,
                            const MatchedMessages& messages)
-    : trace_(trace), wait_calls_(trace, calls), by_rank_(calls.ranks.size()) {
+    : trace_(trace),
+      wait_calls_(wait_calls),
+      by_rank_(wait_calls.by_rank().size()) {
   for (size_t rank = 0; rank < by_rank_.size(); ++rank) {
     for (const model::EventIndex event : wait_calls_.by_rank()[rank]) {
       by_rank_[rank].push_back({.event = event});
@@ -40,18 +43,12 @@ void RequestWaits::CompleteMessage(const End& own, const End& other,
   if (wait == nullptr) return;
   ++wait->messages;
   const TimeNs wait_end = trace_.end()[wait->event];
-  TimeNs comes = trace_.start()[other.event];
   // Its sender was through before anybody received.
-  if (!receives && comes > wait_end) return;
-  End late = other;
-  if (const RequestWait* const theirs = WaitOf(other)) {
-    const TimeNs begin = trace_.start()[theirs->event];
-    if (begin <= wait_end && begin > comes) {
-      comes = begin;
-      late.event = theirs->event;
-    }
-  }
-  Note(*wait, std::min(comes, wait_end) - trace_.start()[wait->event], late);
+  if (!receives && trace_.start()[other.event] > wait_end) return;
+  const WaitCalls::Arrival arrival =
+      wait_calls_.ArrivalAt(other.event, other.rank, wait_end);
+  Note(*wait, std::min(arrival.time_ns, wait_end) - trace_.start()[wait->event],
+       {arrival.event, other.rank});
 }
 
 void RequestWaits::CompleteCollective(const End& own, const End& last) {

@@ -1,13 +1,14 @@
 // request_waits.h - which rank a call waited for that completes requests.
 //
-//   const RequestWaits waits(trace, calls, collectives, messages);
+//   const RequestWaits waits(trace, wait_calls, collectives, messages);
 //   for (const auto& of_rank : waits.by_rank()) {
 //     for (const RequestWait& wait : of_rank) Print(wait.waiting_ns);
 //   }
 //
 // rank_waits.h says when a rank waits, and until when.
 //
-// Units: nanoseconds. Threads: values.
+// Units: nanoseconds. Threads: values. The trace and the calls that wait must
+// outlive it.
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_REQUEST_WAITS_H_
 #define KYMO_PROFILER_ANALYSIS_RANKS_REQUEST_WAITS_H_
 
@@ -17,7 +18,6 @@
 
 #include "profiler/analysis/ranks/collectives.h"
 #include "profiler/analysis/ranks/messages.h"
-#include "profiler/analysis/ranks/mpi_calls.h"
 #include "profiler/analysis/ranks/wait_calls.h"
 
 namespace kymo::analysis {
@@ -34,7 +34,7 @@ struct RequestWait {
 
 class RequestWaits {
  public:
-  RequestWaits(const model::Trace& trace, const RankCalls& calls,
+  RequestWaits(const model::Trace& trace, const WaitCalls& wait_calls,
                const std::vector<CollectiveOperation>& collectives,
                const MatchedMessages& messages);
 
@@ -57,7 +57,7 @@ class RequestWaits {
   static void Note(RequestWait& wait, DurationNs waiting, const End& late);
 
   const model::Trace& trace_;
-  const WaitCalls wait_calls_;
+  const WaitCalls& wait_calls_;
   std::vector<std::vector<RequestWait>> by_rank_;
 };
 

@@ -44,4 +44,15 @@ std::optional<size_t> WaitCalls::Of(model::EventIndex request,
   return found;
 }
 
+WaitCalls::Arrival WaitCalls::ArrivalAt(model::EventIndex call, size_t rank,
+                                        TimeNs latest_ns) const {
+  const Arrival begin = {.time_ns = trace_.start()[call], .event = call};
+  const auto at = Of(call, rank);
+  if (!at) return begin;
+  const model::EventIndex wait = by_rank_[rank][*at];
+  const TimeNs wait_ns = trace_.start()[wait];
+  if (wait_ns <= begin.time_ns || wait_ns > latest_ns) return begin;
+  return {.time_ns = wait_ns, .event = wait};
+}
+
 }  // namespace kymo::analysis

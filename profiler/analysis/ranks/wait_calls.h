@@ -30,6 +30,16 @@ class WaitCalls {
   // no request.
   std::optional<size_t> Of(model::EventIndex request, size_t rank) const;
 
+  // When a rank was ready for a message, and what it began then.
+  struct Arrival {
+    TimeNs time_ns = 0;
+    model::EventIndex event = 0;
+  };
+  // The begin of `call`, or, if that is a request, of its MPI_Wait. A wait that
+  // began after `latest_ns` came too late to matter for the message.
+  Arrival ArrivalAt(model::EventIndex call, size_t rank,
+                    TimeNs latest_ns) const;
+
  private:
   const model::Trace& trace_;
   std::vector<std::vector<model::EventIndex>> by_rank_;
