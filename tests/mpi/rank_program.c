@@ -76,11 +76,11 @@ int main(int argc, char** argv) {
   MPI_Pcontrol(0);
   Persistent(rank, size, steps);
   MPI_Comm_free(&again);
-  /* A rank that is killed never gets here. */
   if (argc > 3 && strcmp(argv[3], "die") == 0) {
     if (rank == 0) raise(SIGKILL);
     MPI_Barrier(MPI_COMM_WORLD);
   }
+  /* With "die", no rank gets here. */
   if (argc > 3 && rank == size - 1) {
     if (strcmp(argv[3], "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 7);
     _exit(0);

@@ -72,6 +72,11 @@ void ShowFiles(const RunFolder& out) {
                    "/ranks.txt; of each rank: ", folder, "/rank-N/"));
 }
 
+// The text, below what is to be said of it, if anything is.
+std::string Below(const std::string& about, const std::string& text) {
+  return about.empty() ? text : absl::StrCat(about, "\n\n", text);
+}
+
 absl::Status WriteText(const std::string& text, std::string_view name,
                        OutputDirectory& out) {
   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink, out.Open(name));
@@ -215,18 +220,21 @@ std::string SumsJson(const analysis::RankSums& sums) {
   return text + "\n";
 }
 
-// Empty, or a list of those that were kept.
+// Of those that were kept.
 std::string KeptRanks(const std::vector<analysis::Rank>& ranks) {
   std::vector<int64_t> kept;
   for (const analysis::Rank& rank : ranks) kept.push_back(rank.rank);
-  return kept.empty() ? "" : RankList(kept);
+  return RankList(kept);
 }
 
 // What the ranks of a trace did, for the screen and ranks.txt.
 struct JobAnswer {
   JobTimes times;
   std::vector<JobTable> tables;
-  std::string kept;  // with --keep_ranks: KeptRanks
+  // With --keep_ranks, whose tables these are: in key_averages.txt, and beside
+  // the averages of all ranks.
+  std::string about_averages;
+  std::string about_tables;
 };
 
 // `sums` are null without --keep_ranks.
@@ -234,9 +242,19 @@ JobAnswer AnswerOf(const model::Trace& trace, const ProfileCommand& command,
                    const JobRank& job, const analysis::RankSums* sums) {
   const analysis::JobOfRanks ranks(trace);
   SayWhatMpiLacks(trace, ranks.calls.ranks, command, job);
-  return {.times = TimesOfJob(ranks),
-          .tables = JobTables(ranks, sums),
-          .kept = sums ? KeptRanks(ranks.calls.ranks) : std::string()};
+  JobAnswer answer = {.times = TimesOfJob(ranks),
+                      .tables = JobTables(ranks, sums)};
+  if (sums == nullptr || ranks.calls.ranks.empty()) return answer;
+  const std::string kept = KeptRanks(ranks.calls.ranks);
+  answer.about_averages =
+      absl::StrCat("These tables are of ", kept,
+                   " only, which --keep_ranks has kept; averages of all ",
+                   sums->ranks().size(), " ranks are in ranks.txt.");
+  answer.about_tables =
+      absl::StrCat("But for the averages of ", sums->ranks().size(),
+                   " ranks, the tables and findings are of ", kept,
+                   " only, which --keep_ranks has kept.");
+  return answer;
 }
 
 // Keeps so many. If no averages came, all that is there.
@@ -328,28 +346,12 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   without_screen.quiet = true;  // the screen of a job is another one
   KYMO_ASSIGN_OR_RETURN(const RunTables tables,
                         MakeTables(loaded.trace, without_screen));
-  std::string of_kept;
-  std::string of_kept_and_all;
-  if (!answer.kept.empty()) {
-    of_kept = absl::StrCat("These tables are of ", answer.kept,
-                           " only, which --keep_ranks has kept; averages of "
-                           "all ",
-                           sums->ranks().size(), " ranks are in ranks.txt.");
-    of_kept_and_all =
-        absl::StrCat("But for the averages of ", sums->ranks().size(),
-                     " ranks, the tables and findings are of ", answer.kept,
-                     " only, which --keep_ranks has kept.");
-  }
   ExportNotes notes;
   absl::Status status = WriteFiles(
-      loaded.trace,
-      [&] {
-        return of_kept.empty() ? tables.text : of_kept + "\n\n" + tables.text;
-      },
+      loaded.trace, [&] { return Below(answer.about_averages, tables.text); },
       command, exporters, *out, progress, notes,
       {.job = sums ? &*sums : nullptr});
-  std::string about = WholeTables(answer.tables);
-  if (!of_kept_and_all.empty()) about = of_kept_and_all + "\n\n" + about;
+  std::string about = Below(answer.about_tables, WholeTables(answer.tables));
   if (sums) {
     status.Update(WriteText(SumsJson(*sums), "job_averages.json", *out));
   }
@@ -365,7 +367,7 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
         .with_trace = static_cast<int64_t>(files.traces.size()),
         .times = std::move(answer.times)};
     ShowScreen(loaded.trace, facts, answer.tables, command);
-    if (!of_kept_and_all.empty()) Say(of_kept_and_all);
+    if (!answer.about_tables.empty()) Say(answer.about_tables);
     ShowFiles(*out);
   }
   if (command.view && std::ranges::count(out->Names(), kPageFile) > 0) {

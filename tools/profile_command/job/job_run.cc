@@ -316,14 +316,13 @@ absl::Status JobRun::SendResults(bool has_trace) {
   return is_wanted ? link_->SendTrace(trace) : absl::OkStatus();
 }
 
-std::vector<int64_t> JobRun::StillRun() const {
+bool JobRun::SomeStillRun() const {
   const auto end = std::chrono::steady_clock::now() + kEndTogether;
-  std::vector<int64_t> ranks = folder_.NotDone();
-  while (!ranks.empty() && std::chrono::steady_clock::now() < end) {
+  while (!folder_.NotDone().empty()) {
+    if (std::chrono::steady_clock::now() >= end) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    ranks = folder_.NotDone();
   }
-  return ranks;
+  return false;
 }
 
 int JobRun::Finish(bool succeeded) {
@@ -331,7 +330,7 @@ int JobRun::Finish(bool succeeded) {
   SayDone(true);
   if (!answer_) return 0;
   const bool has_left = has_mpi_ ? !is_finalized_ : !succeeded;
-  if (!has_left || StillRun().empty()) return answer_->Finish();
+  if (!has_left || !SomeStillRun()) return answer_->Finish();
   Say(absl::StrCat(
       "rank 0 has ended", has_mpi_ ? " without MPI_Finalize" : " with an error",
       ", and other ranks have not: what they record until they end will be in ",

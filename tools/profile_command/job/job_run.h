@@ -95,8 +95,8 @@ class JobRun {
   bool SendsTrace() const;
   // Says what went wrong on the way to rank 0.
   void SayDone(bool has_trace);
-  // Those that are not done some seconds later.
-  std::vector<int64_t> StillRun() const;
+  // Whether some are not done some seconds later.
+  bool SomeStillRun() const;
 
   const ProfileCommand& command_;
   const bool is_quiet_;
