@@ -170,11 +170,6 @@ struct LeftOut {
   bool records = false;  // some of each kind (FileForm::left_out)
 };
 
-bool HasWaits(const Trace& trace) {
-  return trace.thread_states() != nullptr &&
-         !trace.thread_states()->waits.empty();
-}
-
 // The samples of the thread that the first one is of.
 std::span<const StackSample> OfFirstThread(
     std::span<const StackSample> samples) {
@@ -240,15 +235,11 @@ absl::Status WriteSamples(const Trace& trace, const Rows& rows,
 absl::Status WriteTrace(const Trace& trace, const FileForm& form,
                         const ExportOptions& options, int64_t max_heap_records,
                         LeftOut& left_out, ByteSink& sink) {
-  left_out = {.records = form.left_out > 0};
+  left_out = {
+      .flames = {.shorter_than_ns = timeline::LeastFlameNs(trace, form.fold)},
+      .waits = {.shorter_than_ns = timeline::LeastWaitNs(trace, form.fold)},
+      .records = form.left_out > 0};
   if (form.fold > 1) {
-    left_out.flames.shorter_than_ns =
-        static_cast<DurationNs>(form.fold) * timeline::SlicePeriodNs(trace);
-    if (HasWaits(trace)) {
-      left_out.waits.shorter_than_ns =
-          static_cast<DurationNs>(form.fold) *
-          std::max<DurationNs>(trace.thread_states()->min_wait_ns, kNsPerUs);
-    }
     // Folded ranges are elsewhere than what they allocated.
     left_out.heap_records = chrome::HeapFits(trace, max_heap_records) &&
                             !chrome::HeapFits(trace, 0);
@@ -336,7 +327,8 @@ class ChromeExporter final : public TraceExporter {
             {.name = "trace.json",
              .max_bytes = options.max_bytes,
              .obeys_fold = !trace.samples().empty() ||
-                           !chrome::HeapFits(trace, 0) || HasWaits(trace),
+                           !chrome::HeapFits(trace, 0) ||
+                           timeline::HasWaits(trace),
              .least_bytes = options.max_bytes == 0 || options.gzip
                                 ? 0
                                 : LeastFlameBytes(trace, options.max_bytes)},

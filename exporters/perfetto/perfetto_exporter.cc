@@ -46,11 +46,6 @@ using timeline::ShortSlices;
 // The packet of an instant with the shortest numbers (packet_bytes.h).
 constexpr uint64_t kLeastEventBytes = 18;
 
-bool HasWaits(const Trace& trace) {
-  return trace.thread_states() != nullptr &&
-         !trace.thread_states()->waits.empty();
-}
-
 // The earliest time of anything.
 TimeNs BaseTime(const Trace& trace) {
   TimeNs base_ns = std::min(trace.start_ns(), trace.end_ns());
@@ -67,7 +62,7 @@ TimeNs BaseTime(const Trace& trace) {
   for (const model::StackSample& sample : trace.samples()) {
     base_ns = std::min(base_ns, sample.time_ns);
   }
-  if (HasWaits(trace)) {
+  if (timeline::HasWaits(trace)) {
     for (const model::Wait& wait : trace.thread_states()->waits) {
       base_ns = std::min(base_ns, wait.begin_ns);
     }
@@ -163,16 +158,10 @@ struct LeftOut {
 absl::Status WriteTrace(const Trace& trace, const FileForm& form,
                         const ExportOptions& options, LeftOut& left_out,
                         ByteSink& sink) {
-  left_out = {.records = form.left_out > 0};
-  if (form.fold > 1) {
-    left_out.samples.shorter_than_ns =
-        static_cast<DurationNs>(form.fold) * timeline::SlicePeriodNs(trace);
-    if (HasWaits(trace)) {
-      left_out.waits.shorter_than_ns =
-          static_cast<DurationNs>(form.fold) *
-          std::max<DurationNs>(trace.thread_states()->min_wait_ns, kNsPerUs);
-    }
-  }
+  left_out = {
+      .samples = {.shorter_than_ns = timeline::LeastFlameNs(trace, form.fold)},
+      .waits = {.shorter_than_ns = timeline::LeastWaitNs(trace, form.fold)},
+      .records = form.left_out > 0};
   const model::LossLedger ledger = timeline::LedgerOf(trace, form);
   const TimeNs base_ns = BaseTime(trace);
   pf::TrackTable tracks(trace);
@@ -229,7 +218,8 @@ class PerfettoExporter final : public TraceExporter {
         timeline::WriteBounded(
             {.name = "trace.pftrace",
              .max_bytes = options.max_bytes,
-             .obeys_fold = !trace.samples().empty() || HasWaits(trace),
+             .obeys_fold =
+                 !trace.samples().empty() || timeline::HasWaits(trace),
              .least_event_bytes = kLeastEventBytes},
             trace, options, out,
             [&](const Trace& shown, const FileForm& form, ByteSink& sink) {

@@ -285,9 +285,9 @@ class Attempts {
 
   // Two files may fold and leave out the same.
   void NoteLoss(model::Loss loss, uint64_t count) {
-    model::LossLedger& ledger = options_.notes->ledger;
-    const uint64_t known = ledger.Get(loss);
-    ledger.Add(loss, std::max(count, known) - known);
+    model::LossLedger of_file;
+    of_file.Add(loss, count);
+    options_.notes->ledger.MergeEqual(of_file);
   }
 
   // Says what the file does not show. Returns its name.

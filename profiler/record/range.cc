@@ -187,10 +187,9 @@ void EndElsewhereAt(Slot* slot, uint64_t ticket, ThreadStream* stream,
   {
     const InSessionOf session(slot, ticket);
     Slot* const end = TakeFollowUp(SlotKind::kEnd, ticket, SlotIndex(slot), 0);
-    if (end != nullptr && ticks != 0) {
-      PublishAt(end, ticks);
-    } else if (end != nullptr) {
-      Publish(end);
+    if (end != nullptr) {
+      PublishAt(end,
+                ticks != 0 ? ticks : ReadTicks(thread_stream->clock_source));
     }
   }
   if (thread_stream == stream && stream != nullptr) stream->depth = depth;

@@ -60,13 +60,10 @@ std::vector<Job> JobsOf(const ExportRequest& request,
 
 // Adds what one exporter noted.
 void AddLedger(const model::LossLedger& of_exporter, model::LossLedger& all) {
-  using model::Loss;
-  all.Add(Loss::kStacksFolded, of_exporter.Get(Loss::kStacksFolded));
-  // Two files may fold and leave out the same.
-  for (const Loss loss : {Loss::kEventsFolded, Loss::kTimelineLeftOut}) {
-    const uint64_t known = all.Get(loss);
-    all.Add(loss, std::max(of_exporter.Get(loss), known) - known);
-  }
+  constexpr auto kStacks = model::Loss::kStacksFolded;
+  all.Add(kStacks, of_exporter.Get(kStacks));
+  // Of the rest, two files may fold and leave out the same.
+  all.MergeEqual(of_exporter);
 }
 
 enum class Order {

@@ -22,6 +22,12 @@ void CounterSum::Add(TimeNs time_ns, double value) {
   sum_ += value;
 }
 
+void CounterSum::Add(std::span<const model::CounterSample> samples) {
+  for (const model::CounterSample& sample : samples) {
+    Add(sample.time_ns, sample.value);
+  }
+}
+
 CounterValues CounterSum::ValuesUntil(TimeNs end_ns) const {
   CounterSum whole = *this;
   // The window can end before a trace's last value if a file says so.
@@ -41,9 +47,7 @@ std::vector<CounterValues> ComputeCounterValues(const model::Trace& trace) {
   std::vector<CounterValues> all;
   ForEachCounter(trace, [&](std::span<const model::CounterSample> samples) {
     CounterSum sum;
-    for (const model::CounterSample& sample : samples) {
-      sum.Add(sample.time_ns, sample.value);
-    }
+    sum.Add(samples);
     if (sum.is_empty()) return;
     all.push_back(sum.ValuesUntil(trace.end_ns()));
     all.back().track = samples.front().track;

@@ -46,6 +46,7 @@ class CounterSum {
   // In the order of time. A time that is earlier than the one before counts as
   // that one: two windows may disagree by nanoseconds.
   void Add(TimeNs time_ns, double value);
+  void Add(std::span<const model::CounterSample> samples);
   bool is_empty() const { return values_.sample_count == 0; }
   // Without track and name. REQUIRES: !is_empty().
   CounterValues ValuesUntil(TimeNs end_ns) const;

@@ -97,10 +97,7 @@ void WindowSums::AddCounters(const model::Trace& window) {
       ledger_.Add(model::Loss::kCounterValuesDropped, samples.size());
       return;
     }
-    CounterSum& sum = counters_[std::move(id)];
-    for (const model::CounterSample& sample : samples) {
-      sum.Add(sample.time_ns, sample.value);
-    }
+    counters_[std::move(id)].Add(samples);
   });
 }
 
@@ -110,10 +107,7 @@ std::vector<WindowSums::Counter> WindowSums::Counters() const {
   if (rest_ != nullptr) {
     end_ns = std::max(end_ns, rest_->end_ns());
     ForEachCounter(*rest_, [&](std::span<const model::CounterSample> samples) {
-      CounterSum& sum = all[IdOf(*rest_, samples.front())];
-      for (const model::CounterSample& sample : samples) {
-        sum.Add(sample.time_ns, sample.value);
-      }
+      all[IdOf(*rest_, samples.front())].Add(samples);
     });
   }
   std::vector<Counter> counters;

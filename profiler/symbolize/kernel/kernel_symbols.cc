@@ -74,10 +74,9 @@ void Sort(std::vector<Symbol>& symbols) {
 uint64_t LastAddress(std::string_view text) {
   const size_t end = text.rfind('\n');
   if (end == std::string_view::npos || end == 0) return 0;
-  const size_t begin = text.rfind('\n', end - 1);
-  const std::optional<Line> line = ParseLine(
-      text.substr(begin == std::string_view::npos ? 0 : begin + 1,
-                  end - (begin == std::string_view::npos ? 0 : begin + 1)));
+  const size_t before = text.rfind('\n', end - 1);
+  const size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  const std::optional<Line> line = ParseLine(text.substr(begin, end - begin));
   return line ? line->address : 0;
 }
 
