@@ -160,10 +160,15 @@ PythonProcess::Result PythonProcess::Expand(const StackCopy& copy,
     } else if (loop.frame == 0) {
       result = Result::kUnread;
     } else {
+      // A chain that ends without a caller is of another interpreter, which
+      // this loop entered (a subinterpreter).
+      const bool enters_interpreter =
+          !loops.empty() && expected == 0 &&
+          loops.back().end == FrameChain::End::kWhole;
       // The frames of the loop inside of this one were read later than its
       // registers, and are those of functions that this one called since.
       if (loop.is_found && !loops.empty() && loops.back().frame != 0 &&
-          expected != loop.frame) {
+          !enters_interpreter && expected != loop.frame) {
         Loop& inner = loops.back();
         inner.places.resize(inner.is_first_sure && !inner.places.empty());
         if (inner.places.empty()) result = Result::kUnread;

@@ -170,6 +170,13 @@ TEST_P(PythonProcessTest, WhatALoopCalledSinceIsNotShownInsideOfIt) {
       << Text();
 }
 
+TEST_P(PythonProcessTest, ASubinterpretersFunctionsHaveNoCallerInItsChain) {
+  AddLoop({2, 1, 0}, 0);
+  AddLoop({3}, 0);
+  EXPECT_EQ(Expand(), PythonProcess::Result::kWhole);
+  EXPECT_EQ(Text(), "f:13 g:13 h:13 C main:13 C");
+}
+
 TEST_P(PythonProcessTest, FramesAreThoseOfTheCopy) {
   const uint64_t frame = AddLoop({3, 0}, 0);
   EXPECT_EQ(Expand(), PythonProcess::Result::kWhole);
