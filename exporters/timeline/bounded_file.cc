@@ -111,6 +111,8 @@ class Attempts {
 
  private:
   static constexpr uint64_t kAny = std::numeric_limits<uint64_t>::max();
+  // A sample may be wrong by a few percent.
+  static constexpr double kSure = 0.9;
 
   absl::StatusOr<std::string> WriteSome(const Trace& trace) {
     if (file_.max_bytes == 0) {
@@ -125,8 +127,8 @@ class Attempts {
       if (bytes_ <= file_.max_bytes) return name;
     }
     KYMO_RETURN_IF_ERROR(SampleEvents(trace));
-    bytes_ = static_cast<uint64_t>(least_of_event_ *
-                                   static_cast<double>(trace.event_count()));
+    bytes_ = static_cast<uint64_t>(LeastBytes(trace.event_count()) +
+                                   kSure * static_cast<double>(of_others_));
     if (bytes_ <= file_.max_bytes) {
       const auto name = WriteBounded(trace, {.name = folded_name_});
       if (bytes_ <= file_.max_bytes) return name;
@@ -140,15 +142,24 @@ class Attempts {
     const EventSample sample(trace);
     uint64_t bytes = 0;
     KYMO_RETURN_IF_ERROR(Measure(trace, sample.keep, bytes));
-    uint64_t of_others = 0;
     KYMO_RETURN_IF_ERROR(
-        Measure(trace, std::vector<uint8_t>(sample.keep.size()), of_others));
-    // A sample may be wrong by a few percent.
-    constexpr double kSure = 0.9;
+        Measure(trace, std::vector<uint8_t>(sample.keep.size()), of_others_));
     least_of_event_ = kSure *
-                      static_cast<double>(bytes - std::min(bytes, of_others)) /
+                      static_cast<double>(bytes - std::min(bytes, of_others_)) /
                       static_cast<double>(sample.count);
     return absl::OkStatus();
+  }
+
+  double LeastBytes(size_t events) const {
+    return least_of_event_ * static_cast<double>(events);
+  }
+
+  // Whether so many events leave no room, even without anything else.
+  // REQUIRES: bytes_ is of a file with all of them.
+  bool AreEventsTooMany(size_t events) const {
+    if (least_of_event_ == 0) return false;  // not known
+    return bytes_ > file_.max_bytes + of_others_ ||
+           LeastBytes(events) > static_cast<double>(file_.max_bytes);
   }
 
   absl::Status Measure(const Trace& trace, const std::vector<uint8_t>& keep,
@@ -222,13 +233,11 @@ class Attempts {
     const size_t least = folder.Plan(0);
     size_t shown = folded ? folded->trace.event_count() : trace.event_count();
     if (!IsMuchLess(least, shown) &&
-        (what == Foldable::kAny || !file_.obeys_fold)) {
+        (what == Foldable::kAny || !file_.obeys_fold ||
+         AreEventsTooMany(shown))) {
       return false;
     }
-    if (least_of_event_ * static_cast<double>(least) >
-        static_cast<double>(file_.max_bytes)) {
-      return false;
-    }
+    if (LeastBytes(least) > static_cast<double>(file_.max_bytes)) return false;
     const size_t most = RecordCount(trace);
     size_t growth = 2;
     size_t fold = 1;
@@ -339,6 +348,7 @@ class Attempts {
   const WriteText& write_;
   uint64_t bytes_ = 0;         // of the latest attempt
   double least_of_event_ = 0;  // bytes; 0: not known
+  uint64_t of_others_ = 0;     // bytes of all that is no event, if it is known
 };
 
 }  // namespace

@@ -210,6 +210,32 @@ TEST(BoundedFileTest, WhatCannotFitIsNotTried) {
                           ::testing::HasSubstr("had arguments, stacks or ")));
 }
 
+// Where the ranges alone are too many, leaving out slices cannot help.
+TEST(BoundedFileTest, RangesThatAreTooManyAreFoldedAtOnce) {
+  constexpr size_t kMany = 250'000;
+  TestTrace t;
+  t.AddThread(1, 1, "main");
+  for (size_t i = 0; i < kMany; ++i) {
+    t.AddRange(0, "a", 10 * static_cast<TimeNs>(i),
+               10 * static_cast<TimeNs>(i) + 5);
+    t.Describe(1);
+  }
+  t.AddSample(0, 1, 1, {"main"});
+  const model::Trace trace = std::move(t).Build();
+  int whole = 0;
+  MemoryDirectory folder;
+  const auto name = WriteBounded(
+      {.name = "f", .max_bytes = kMany * 39 / 10, .obeys_fold = true}, trace,
+      {}, folder,
+      [&](const model::Trace& shown, const FileForm&, ByteSink& sink) {
+        whole += shown.event_count() == kMany;
+        return sink.Append(Noise(1'000 + 4 * shown.event_count()));
+      });
+  ASSERT_TRUE(name.ok()) << name.status();
+  EXPECT_EQ(*name, "f.gz");
+  EXPECT_EQ(whole, 1);  // it might have fitted
+}
+
 // A file of ranges with 100 bytes each, bounded by 10,000.
 Written HundredBytesARange(ExportNotes* notes) {
   TestTrace t;
