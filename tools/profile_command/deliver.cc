@@ -85,6 +85,7 @@ absl::StatusOr<std::string> SumsTable(const analysis::WindowSums& sums,
                                       ScreenTables& screen) {
   screen.ranges = report::TableRows(sums.Averages());
   screen.older_events = sums.ledger().Get(model::Loss::kEventsOverwritten);
+  screen.older_values = sums.ledger().Get(model::Loss::kCounterValuesSummed);
   return report::FormatTable(screen.ranges, options);
 }
 
@@ -229,7 +230,7 @@ absl::StatusOr<RunTables> MakeTables(const model::Trace& trace,
     if (!text.empty() && !memory.empty()) text += '\n';
     text += memory;
   }
-  if (text.empty()) text = kNothingRecorded;
+  if (text.empty()) text = WithoutTables(trace, screen.older_values) + "\n";
   tables.text = text + report::LedgerText(sums != nullptr ? sums->ledger()
                                                           : trace.ledger());
   return tables;

@@ -102,6 +102,19 @@ TEST(AboutNewestTest, SaysWhatOfCountersIsLeft) {
             "events");
 }
 
+TEST(DeliverSumsTest, WithCountersAloneItCountsTheOlderValues) {
+  TestTrace t;
+  t.AddCounter(t.AddThread(1, 1, "main"), "queue", 5, 1);
+  t.data().ledger.Add(model::Loss::kCounterValuesSummed, 16);
+  const model::Trace newest = std::move(t).Build();
+  analysis::WindowSums sums;
+  sums.SetNewest(newest);
+  const auto tables = MakeTables(newest, {}, &sums);
+  ASSERT_TRUE(tables.ok()) << tables.status();
+  EXPECT_THAT(tables->text,
+              testing::HasSubstr("hit. 17 values of counters were recorded"));
+}
+
 // An open range from long ago is in the timeline beside the newest events.
 TEST(AboutNewestTest, SaysHowFarBackTheEarliestRangeReaches) {
   TestTrace t;

@@ -79,6 +79,21 @@ TEST(MakeTablesTest, EachKindOfRecordsHasItsTable) {
   EXPECT_EQ(Make(std::move(samples), {}).text, kSamplesTable);
 }
 
+TEST(MakeTablesTest, WithCountersAloneItSaysWhereTheyAre) {
+  for (const int values : {1, 2}) {
+    TestTrace t;
+    const auto main = t.AddThread(10, 10, "xz");
+    for (int i = 0; i < values; ++i) t.AddCounter(main, "queue", 5 + i, 1);
+    EXPECT_EQ(Make(std::move(t), {}).text,
+              std::string("No table: no annotated range ran, and no sample "
+                          "hit. ") +
+                  (values == 1 ? "1 value of a counter was"
+                               : "2 values of counters were") +
+                  " recorded: summary.json has the least, the mean and the "
+                  "greatest of each counter, and timelines show the values.\n");
+  }
+}
+
 TEST(MakeTablesTest, TablesStandApartAndLossesBelow) {
   TestTrace t;
   const auto main = AddRanges(t);

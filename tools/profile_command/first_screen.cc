@@ -263,6 +263,18 @@ std::string_view WhatHelps(Loss loss) {
 
 }  // namespace
 
+std::string WithoutTables(const model::Trace& trace, uint64_t older_values) {
+  const uint64_t values = trace.counters().size() + older_values;
+  if (values == 0) {
+    return "Nothing was recorded: no annotated range ran, and no sample hit.";
+  }
+  return absl::StrCat(
+      "No table: no annotated range ran, and no sample hit. ",
+      Count(values, "value of a counter was", "values of counters were"),
+      " recorded: summary.json has the least, the mean and the greatest of "
+      "each counter, and timelines show the values.");
+}
+
 size_t TableCount(const ScreenTables& tables) {
   return size_t{!tables.ranges.empty()} + !tables.functions.rows.empty() +
          !tables.memory.empty() + tables.has_threads + tables.wait_tables;
@@ -349,7 +361,12 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
     out += "\n" + FirstLines(VisibleLines(tables.memory), kMostMemoryLines,
                              options.width);
   }
-  if (TableCount(tables) == 0) out += std::string("\n") + kNothingRecorded;
+  if (TableCount(tables) == 0) {
+    out +=
+        "\n" +
+        Wrapped(WithoutTables(trace, tables.older_values), options.width, 2) +
+        "\n";
+  }
   if (!tables.findings.empty()) out += "\n";
   for (const std::string& finding : tables.findings) {
     out += Wrapped("Finding: " + VisibleText(finding), options.width, 2) + "\n";

@@ -34,8 +34,9 @@
 
 namespace kymo::tools {
 
-inline constexpr char kNothingRecorded[] =
-    "Nothing was recorded: no annotated range ran, and no sample hit.\n";
+// What stands where a trace fills no table: that there is nothing, or where the
+// values of its counters are. `older_values` are those it does not have.
+std::string WithoutTables(const model::Trace& trace, uint64_t older_values);
 
 struct RunFacts {
   std::string target;
@@ -58,6 +59,7 @@ struct ScreenTables {
   std::string memory;         // report::MemoryReport
   int64_t allocations = 0;    // of the heaps
   uint64_t older_events = 0;  // that the trace does not have, but the ranges
+  uint64_t older_values = 0;  // of counters, that the trace does not have
   bool has_threads = false;   // the trace has thread times
   size_t wait_tables = 0;     // where it waited, for which locks
   // As report::RangeWaitTable: ranges that may have waited, if any did.
