@@ -13,6 +13,8 @@ MessageFlows::MessageFlows(const model::Trace& trace) {
   uint64_t id = 0;
   for (const analysis::Message& message :
        analysis::MatchMessages(trace, calls).messages) {
+    // It had not come when the recording ended.
+    if (trace.flags()[message.receive] & model::kEventOpen) continue;
     ++id;
     pairs_.push_back({.send = message.send, .receive = message.receive});
     ends_.push_back({.event = message.send,

@@ -150,6 +150,29 @@ static void TooLong(int rank) {
   MPI_Recv(values, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* 3 messages from rank 0 to rank 1. Nobody sees the first one come, because
+ * its request is freed. A request that is cancelled gets none. */
+static void Freed(int rank) {
+  static int values[2], first, none;
+  MPI_Request request;
+  if (rank == 1) {
+    MPI_Irecv(&none, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, &request);
+    MPI_Cancel(&request);
+    MPI_Request_free(&request);
+    MPI_Irecv(&first, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, &request);
+    MPI_Request_free(&request);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    MPI_Send(values, 1, MPI_INT, 1, 9, MPI_COMM_WORLD);
+    MPI_Send(values, 2, MPI_INT, 1, 9, MPI_COMM_WORLD);
+    MPI_Send(values, 2, MPI_INT, 1, 9, MPI_COMM_WORLD);
+  } else if (rank == 1) {
+    MPI_Recv(values, 2, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(values, 2, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
 /* On a communicator of ranks 0 and 1 that has a name: in each direction two
  * messages, and two further ones from rank 0 to rank 1. In MPI 4, the former
  * are halves of requests, and the latter have partitions. */
@@ -226,6 +249,7 @@ int main(int argc, char** argv) {
   Probed(rank);
   NoMessages();
   TooLong(rank);
+  Freed(rank);
   Pair(rank);
   Shared(argv[1]);
   MPI_Finalize();

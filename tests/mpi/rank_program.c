@@ -78,6 +78,9 @@ int main(int argc, char** argv) {
   MPI_Comm_free(&again);
   if (argc > 3 && strcmp(argv[3], "die") == 0) {
     if (rank == 0) raise(SIGKILL);
+    if (rank == 1) {
+      MPI_Recv(&sum, 1, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
   }
   /* With "die", no rank gets here. */

@@ -205,7 +205,7 @@ class RanksTest:
         self.assertEqual(
             {(row["from"], row["to"], row["partner"]):
              (row["messages"], row["bytes"]) for row in rows},
-            {(0, 1, "found"): (304, 1224), (0, 2, "found"): (5, 20),
+            {(0, 1, "found"): (307, 1244), (0, 2, "found"): (5, 20),
              (1, 0, "found"): (5, 28), (1, 2, "found"): (4, 16),
              (2, 0, "found"): (3, 24), (2, 1, "found"): (1, 4)})
         events = json.loads((out / "trace.json").read_text())["traceEvents"]
@@ -284,6 +284,12 @@ class RanksTest:
                          if row["name"] == "MPI_Barrier"]
             self.assertEqual((barriers["operations"], barriers["incomplete"],
                               barriers["late_rank"]), (2, 1, 0))
+            # Rank 1 waited for a message of rank 0.
+            never, = [row for row in self.rows("messages", out / "trace.json")
+                      if row["partner"] == "never came"]
+            self.assertEqual((never["from"], never["to"], never["messages"]),
+                             (0, 1, 1))
+            self.assertGreater(never["late_sender_ns"], 0)
 
     def test_a_rank_without_the_library_keeps_nobody_waiting(self):
         out = self.folder / "alone"

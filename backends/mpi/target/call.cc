@@ -27,8 +27,8 @@ class Args {
   size_t size() const noexcept { return count_; }
 
  private:
-  // A call adds at most who (4), what (2), what came (3), and the error.
-  static constexpr size_t kMostArgs = 10;
+  // A call adds at most who (5), what (2), what came (3), and the error.
+  static constexpr size_t kMostArgs = 11;
 
   struct alignas(CapturedArg) Room {
     char bytes[sizeof(CapturedArg)];
@@ -76,6 +76,17 @@ int64_t Call::Bytes(int type_size) const noexcept {
   return sum * type_size;
 }
 
+// Of whom a receive is that never gets a message. With MPI_ANY_SOURCE or
+// MPI_ANY_TAG, which are below 0, nobody in particular sends it.
+void Call::AddSource(int peer, int tag, Args& all) noexcept {
+  const int64_t source = request_.peers.WorldRank(peer);
+  if (source < 0 || tag < 0) return;
+  request_.source = source;
+  request_.source_tag = tag;
+  all.Add("source", source);
+  all.Add("source_tag", tag);
+}
+
 void Call::AddPeers(Args& all) noexcept {
   has_peers_ = true;
   all.Add("comm", request_.comm_id);
@@ -84,6 +95,12 @@ void Call::AddPeers(Args& all) noexcept {
     request_.tag = Int(info_.Place('g'));
     all.Add("to", request_.peer);
     all.Add("tag", request_.tag);
+  }
+  if (const int place = info_.Place('s'); place >= 0) {
+    AddSource(Int(place), Int(info_.Place('g')), all);
+  }
+  if (const int place = info_.Place('e'); place >= 0) {
+    AddSource(Int(place), Int(info_.Place('G')), all);
   }
   // What a request of both halves receives from anybody stays unknown: not
   // every library fills its status (MPICH 4.0 does not).

@@ -112,6 +112,7 @@ class Call {
   bool Receives() const noexcept;
   void FindContent() noexcept;
   int64_t Bytes(int type_size) const noexcept;
+  void AddSource(int peer, int tag, Args& all) noexcept;
   void AddPeers(Args& all) noexcept;
   void AddType(const Datatype& type, Args& all) noexcept;
   void AddReceived(Args& all) noexcept;

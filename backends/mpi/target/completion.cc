@@ -201,6 +201,7 @@ KYMO_EXPORT Word MPI_Request_free(Word request) {
 KYMO_EXPORT Word MPI_Cancel(Word request) {
   KYMO_REAL(Cancel, 1)
   NoteCancel();
+  CancelRequest(HandleAt(request, 0));
   return real(request);
 }
 

@@ -87,6 +87,13 @@ uint64_t BeginRange(const Request& request, uint64_t ticks) noexcept {
         record::IntArg("from_tag", request.from_tag)};
     return begin(args, request.from < 0 ? 4 : 6);
   }
+  if (request.source >= 0) {
+    const record::CapturedArg args[] = {
+        record::IntArg("comm", request.comm_id),
+        record::IntArg("source", request.source),
+        record::IntArg("source_tag", request.source_tag)};
+    return begin(args, 3);
+  }
   const record::CapturedArg args[] = {
       record::IntArg("comm", request.comm_id),
       record::IntArg("message", request.message)};
@@ -200,13 +207,28 @@ void FailRequest(const OpenRequest& open, int error, uint64_t ticks) noexcept {
 
 void FreeRequest(Word handle) noexcept {
   OpenRequest open;
+  int64_t source = -1;
+  int64_t tag = -1;
   {
     const SpinLock::Held held(requests_lock);
     open = OpenFor(handle);
     Entry* const entry = FindEntry(Handle(handle));
-    if (entry != nullptr) EraseEntry(entry);
+    if (entry != nullptr) {
+      if (open.direction == Direction::kReceive) source = entry->request.source;
+      tag = entry->request.source_tag;
+      EraseEntry(entry);
+    }
   }
-  EndRange(open.range, open.direction, open.peers, nullptr, 0);
+  if (open.range == 0) return;
+  const record::CapturedArg args[] = {record::IntArg("from", source),
+                                      record::IntArg("tag", tag)};
+  record::EndCapturedAsync(open.range, args, source < 0 ? 0 : 2);
+}
+
+void CancelRequest(Word handle) noexcept {
+  const SpinLock::Held held(requests_lock);
+  Entry* const entry = FindEntry(Handle(handle));
+  if (entry != nullptr) entry->request.source = -1;
 }
 
 int64_t NewMessageNumber() noexcept {

@@ -42,6 +42,9 @@ struct Request {
   // Of MPI_Isendrecv, as far as its arguments say.
   int64_t from = -1;
   int64_t from_tag = -1;
+  // Of a receive that names both.
+  int64_t source = -1;
+  int64_t source_tag = -1;
   int64_t message = -1;  // the number of what MPI_Mprobe has found
   // MPI_Comm_idup: where the new communicator's handle will be, and its place.
   Word new_comm = 0;
@@ -77,8 +80,12 @@ void CompleteRequest(const OpenRequest& open, const void* status,
 // The call returned an error, and gave the request up.
 void FailRequest(const OpenRequest& open, int error, uint64_t ticks) noexcept;
 
-// The program frees the request, complete or not.
+// The program frees the request, complete or not. A receive gets its message
+// nevertheless: its range has the sender and the tag, if the call named them.
 void FreeRequest(Word handle) noexcept;
+
+// The program cancels the request, so it may get no message.
+void CancelRequest(Word handle) noexcept;
 
 // A message that MPI_Mprobe has found: MPI_Mrecv names it and no communicator.
 // Its number is in both calls, because from the first one on nobody else can

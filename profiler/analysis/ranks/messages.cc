@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace kymo::analysis {
 namespace {
@@ -74,10 +75,50 @@ Lateness WaitedFor(const model::Trace& trace, const WaitCalls& waits,
   return late;
 }
 
-// Of calls that send and receive, which waited for the later of both.
-void CountOnce(std::vector<Message>& messages) {
+// Of the calls of a lane behind the first `matched` ones, which have partners.
+void AddUnanswered(const model::Trace& trace, const RankCalls& calls,
+                   const Lane& lane, const Ends& ends, size_t matched,
+                   MatchedMessages& found) {
+  const auto rank_of = [&](int64_t number) {
+    const auto at = std::ranges::find(calls.ranks, number, &Rank::rank);
+    return static_cast<size_t>(at - calls.ranks.begin());
+  };
+  const size_t from = rank_of(std::get<0>(lane));
+  const size_t to = rank_of(std::get<1>(lane));
+  const auto add = [&](const MpiCall& call, bool receives) {
+    const size_t awaited = receives ? from : to;
+    if (!call.is_open || awaited == calls.ranks.size()) return false;
+    const DurationNs time = trace.end()[call.event] - trace.start()[call.event];
+    found.unanswered.push_back({.event = call.event,
+                                .rank = call.rank,
+                                .awaited = awaited,
+                                .is_request = call.is_request,
+                                .receives = receives,
+                                .waiting_ns = call.is_request ? 0 : time});
+    return true;
+  };
+  for (size_t i = matched; i < ends.sends.size(); ++i) {
+    found.sends_alone += !add(*ends.sends[i], false);
+  }
+  for (size_t i = matched; i < ends.receives.size(); ++i) {
+    found.receives_alone += !add(*ends.receives[i], true);
+  }
+  if (ends.sends.size() > ends.receives.size()) return;
+  for (const MpiCall* const probe : ends.probes) add(*probe, true);
+}
+
+// Of calls that send and receive, which waited for the later of both. A rank
+// that never came is later than all.
+void CountOnce(std::vector<Message>& messages,
+               std::vector<UnansweredCall>& unanswered) {
+  std::unordered_set<model::EventIndex> counted;
+  for (UnansweredCall& call : unanswered) {
+    if (!counted.insert(call.event).second) call.waiting_ns = 0;
+  }
   std::unordered_map<model::EventIndex, Message*> received_in;
   for (Message& message : messages) {
+    if (counted.contains(message.awaited_in)) message.late_sender_ns = 0;
+    if (counted.contains(message.send)) message.late_receiver_ns = 0;
     if (message.late_sender_ns > 0) received_in[message.awaited_in] = &message;
   }
   for (Message& message : messages) {
@@ -144,10 +185,9 @@ MatchedMessages MatchMessages(const model::Trace& trace, const RankCalls& calls,
                                   .sender_came = sender.came,
                                   .receiver_came = receiver.came});
     }
-    matched.sends_alone += ends.sends.size() - count;
-    matched.receives_alone += ends.receives.size() - count;
+    AddUnanswered(trace, calls, lane, ends, count, matched);
   }
-  CountOnce(matched.messages);
+  CountOnce(matched.messages, matched.unanswered);
   std::stable_sort(matched.messages.begin(), matched.messages.end(),
                    [](const Message& a, const Message& b) {
                      return std::tie(a.from, a.to) < std::tie(b.from, b.to);

@@ -18,6 +18,11 @@
 // MPI_Sendrecv waits for the later of its two partners, once: the other of its
 // two messages has no waiting.
 //
+// A call that went on when the recording ended, and whose other rank has not
+// begun its part, waited for that rank all the time. So a rank that died, or
+// hangs elsewhere, is named. Nobody is if the call is for MPI_ANY_SOURCE or
+// MPI_ANY_TAG.
+//
 // Units: nanoseconds and bytes. Threads: values.
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_MESSAGES_H_
 #define KYMO_PROFILER_ANALYSIS_RANKS_MESSAGES_H_
@@ -46,11 +51,24 @@ struct Message {
   model::EventIndex receiver_came = 0;
 };
 
+// A call or a request that was for a message whose other rank never came.
+struct UnansweredCall {
+  model::EventIndex event = 0;
+  size_t rank = 0;     // into RankCalls::ranks
+  size_t awaited = 0;  // likewise: the other one
+  bool is_request = false;
+  bool receives = false;
+  // How long the call waited. 0: it is a request, or counts already.
+  DurationNs waiting_ns = 0;
+};
+
 struct MatchedMessages {
   std::vector<Message> messages;  // by sender, receiver, and order
   // Without a partner: it is not in the trace.
   int64_t sends_alone = 0;
   int64_t receives_alone = 0;
+  // Those of ranks that are in the trace, none of which counts above.
+  std::vector<UnansweredCall> unanswered;
 };
 
 MatchedMessages MatchMessages(const model::Trace& trace,

@@ -73,6 +73,7 @@ MpiCall ReadCall(const Trace& trace, EventIndex event, std::string_view name) {
   MpiCall call = {
       .event = event,
       .is_request = (trace.flags()[event] & model::kEventAsync) != 0,
+      .is_open = (trace.flags()[event] & model::kEventOpen) != 0,
       .comm = numbers.Get("comm", -1),
       .to = numbers.Get("to", -1),
       .from = numbers.Get("from", -1),
@@ -80,6 +81,10 @@ MpiCall ReadCall(const Trace& trace, EventIndex event, std::string_view name) {
       .receive_tag = numbers.Get("from_tag", tag),
       .root = numbers.Get("root", -1),
       .bytes = numbers.Get("bytes", 0)};
+  if (call.is_open && call.from < 0) {
+    call.from = numbers.Get("source", -1);
+    call.receive_tag = numbers.Get("source_tag", -1);
+  }
   call.kind = KindOf(name, call);
   call.is_message = model::StandsForMessages(
       name, call.is_request, numbers.Find("failed").has_value(), call.from);

@@ -63,6 +63,7 @@ struct MpiCall {
   // range of a thread, and nobody waited for all of it.
   bool is_request = false;
   bool on_device = false;  // a kernel of NCCL: no call of a thread
+  bool is_open = false;    // it went on when the recording ended
   // Whether `to` and `from` stand for messages. Of a non-blocking operation the
   // request does, and not the call that began it. A failed call has none, but a
   // receive that failed because its message was too long.
@@ -74,7 +75,8 @@ struct MpiCall {
   // Of collective calls that have numbers in their communicator; -1: the nth
   // call of a rank is the nth one of the others.
   int64_t sequence = -1;
-  // Ranks in MPI_COMM_WORLD, -1: none.
+  // Ranks in MPI_COMM_WORLD, -1: none. An open receive has the sender and the
+  // tag that the program asked for, if it asked for both.
   int64_t to = -1;
   int64_t from = -1;
   int64_t send_tag = -1;

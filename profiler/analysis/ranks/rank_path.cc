@@ -40,6 +40,7 @@ class CallWaits {
     }
     for (const auto& of_rank : job.waits.by_rank()) {
       for (const RequestWait& wait : of_rank) {
+        if (wait.late_event == kNoEvent) continue;  // nothing to go on with
         Add(wait.event, wait.waiting_ns, wait.late_event, wait.late_rank);
       }
     }

@@ -144,6 +144,9 @@ std::vector<LateRank> LateRanks(const JobOfRanks& job) {
     add(message.from, message.awaited_in, message.late_sender_ns);
     add(message.to, message.send, message.late_receiver_ns);
   }
+  for (const UnansweredCall& call : job.messages.unanswered) {
+    add(call.awaited, call.event, call.waiting_ns);
+  }
   for (const auto& of_rank : job.waits.by_rank()) {
     for (const RequestWait& wait : of_rank) {
       add(wait.late_rank, wait.event, wait.waiting_ns);

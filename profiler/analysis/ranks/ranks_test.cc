@@ -10,6 +10,7 @@
 #include "profiler/analysis/ranks/imbalance.h"
 #include "profiler/analysis/ranks/messages.h"
 #include "profiler/analysis/ranks/mpi_calls.h"
+#include "profiler/analysis/ranks/rank_path.h"
 #include "profiler/analysis/ranks/rank_waits.h"
 #include "profiler/analysis/ranks/test_job.h"
 #include "tests/support/test_trace.h"
@@ -19,6 +20,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 TEST(RanksTest, ATraceWithoutRanksHasNoCalls) {
@@ -744,6 +746,87 @@ TEST(RanksTest, AWaitForRequestsIsForTheLatestRankAndThenTransfer) {
   EXPECT_EQ(late[0].rank, 0u);
   EXPECT_EQ(late[0].waited_ns, 470);
   EXPECT_EQ(late[0].call, "MPI_Waitall");
+}
+
+// Rank 1 died. The others were in calls for it when the recording ended.
+TEST(RanksTest, CallsForARankThatNeverCameWaitForIt) {
+  Job job;
+  job.AddRank(0, 4);
+  job.Call("MPI_Irecv", 90, 95,
+           {{"comm", 0}, {"source", 1}, {"source_tag", 3}});
+  job.Call("MPI_Irecv", 95, 900,
+           {{"comm", 0}, {"source", 1}, {"source_tag", 3}},
+           model::kEventAsync | model::kEventOpen);
+  // This one came, and nobody saw so.
+  job.Call("MPI_Irecv", 96, 900,
+           {{"comm", 0}, {"source", 3}, {"source_tag", 3}},
+           model::kEventAsync | model::kEventOpen);
+  job.Call("MPI_Waitall", 100, 900, {}, model::kEventOpen);
+  job.AddRank(1, 4);
+  job.Call("MPI_Pcontrol", 120, 121);
+  job.AddRank(2, 4);
+  job.Call("MPI_Recv", 200, 800,
+           {{"comm", 0}, {"source", 1}, {"source_tag", 4}}, model::kEventOpen);
+  job.AddRank(3, 4);
+  job.Call("MPI_Isend", 150, 160, {{"comm", 0}, {"to", 0}, {"tag", 3}},
+           model::kEventAsync);
+  job.Call("MPI_Send", 300, 700,
+           {{"comm", 0}, {"to", 1}, {"tag", 5}, {"bytes", 8}},
+           model::kEventOpen);
+  const model::Trace trace = job.Build();
+  const JobOfRanks all(trace);
+  EXPECT_EQ(all.messages.sends_alone, 0);
+  EXPECT_EQ(all.messages.receives_alone, 0);
+  EXPECT_THAT(all.messages.messages, SizeIs(1));
+  EXPECT_THAT(all.messages.unanswered, SizeIs(3));
+  const auto late = LateRanks(all);
+  ASSERT_THAT(late, SizeIs(1));
+  EXPECT_EQ(late[0].rank, 1u);
+  EXPECT_EQ(late[0].waited_ns, 800 + 600 + 400);
+  EXPECT_EQ(late[0].call, "MPI_Waitall");
+  const auto waits = WaitSums(all);
+  ASSERT_THAT(waits, SizeIs(1));
+  EXPECT_EQ(waits[0].waiting_ns, 800);
+  EXPECT_EQ(waits[0].transfer_ns(), 0);
+  EXPECT_EQ(waits[0].late_rank, 1);
+  EXPECT_THAT(FindRankPath(all), Not(IsEmpty()));
+}
+
+// Its message was on the way, or anybody could have sent it.
+TEST(RanksTest, AnOpenReceiveIsNotAlwaysForARankThatNeverCame) {
+  Job job;
+  job.AddRank(0, 2);
+  job.Call("MPI_Send", 500, 510, {{"comm", 0}, {"to", 1}, {"tag", 3}});
+  job.AddRank(1, 2);
+  job.Call("MPI_Recv", 400, 900,
+           {{"comm", 0}, {"source", 0}, {"source_tag", 3}}, model::kEventOpen);
+  job.Thread(1, 1);
+  job.Call("MPI_Recv", 200, 900, {{"comm", 0}}, model::kEventOpen);
+  const model::Trace trace = job.Build();
+  const auto late = LateRanks(JobOfRanks(trace));
+  ASSERT_THAT(late, SizeIs(1));
+  EXPECT_EQ(late[0].rank, 0u);
+  EXPECT_EQ(late[0].waited_ns, 100);
+}
+
+// For a probe, and for both halves of a call, which waits once.
+TEST(RanksTest, ACallForARankThatNeverCameCountsOnce) {
+  Job job;
+  job.AddRank(0, 3);
+  job.Call(
+      "MPI_Sendrecv", 100, 900,
+      {{"comm", 0}, {"to", 1}, {"tag", 3}, {"source", 1}, {"source_tag", 3}},
+      model::kEventOpen);
+  job.AddRank(1, 3);
+  job.Call("MPI_Pcontrol", 120, 121);
+  job.AddRank(2, 3);
+  job.Call("MPI_Probe", 200, 900,
+           {{"comm", 0}, {"source", 1}, {"source_tag", 4}}, model::kEventOpen);
+  const model::Trace trace = job.Build();
+  const auto late = LateRanks(JobOfRanks(trace));
+  ASSERT_THAT(late, SizeIs(1));
+  EXPECT_EQ(late[0].rank, 1u);
+  EXPECT_EQ(late[0].waited_ns, 800 + 700);
 }
 
 // A large message waits for its receiver, a small one does not.

@@ -22,6 +22,7 @@ RequestWaits::RequestWaits(const model::Trace& trace,
     CompleteMessage(receive, send, true);
     CompleteMessage(send, receive, false);
   }
+  for (const UnansweredCall& call : messages.unanswered) NeverCame(call);
   for (const CollectiveOperation& operation : collectives) {
     if (!operation.only_begins) continue;
     for (const CollectivePart& part : operation.parts) {
@@ -57,6 +58,14 @@ void RequestWaits::CompleteCollective(const End& own, const End& last) {
   const TimeNs until =
       std::min(trace_.start()[last.event], trace_.end()[wait->event]);
   Note(*wait, until - trace_.start()[wait->event], last);
+}
+
+void RequestWaits::NeverCame(const UnansweredCall& request) {
+  RequestWait* const wait = WaitOf({request.event, request.rank});
+  if (wait == nullptr) return;
+  const DurationNs waiting =
+      trace_.end()[wait->event] - trace_.start()[wait->event];
+  Note(*wait, waiting, {model::kNoEvent, request.awaited});
 }
 
 void RequestWaits::Note(RequestWait& wait, DurationNs waiting,

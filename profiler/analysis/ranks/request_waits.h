@@ -28,8 +28,9 @@ struct RequestWait {
   model::EventIndex event = 0;
   int64_t messages = 0;
   DurationNs waiting_ns = 0;
-  size_t late_rank = 0;              // into RankCalls::ranks
-  model::EventIndex late_event = 0;  // what began there at the wait's end
+  size_t late_rank = 0;  // into RankCalls::ranks
+  // What began there at the wait's end; kNoEvent: that rank never came.
+  model::EventIndex late_event = 0;
 };
 
 class RequestWaits {
@@ -54,6 +55,7 @@ class RequestWaits {
   RequestWait* WaitOf(const End& request);
   void CompleteMessage(const End& own, const End& other, bool receives);
   void CompleteCollective(const End& own, const End& last);
+  void NeverCame(const UnansweredCall& request);
   static void Note(RequestWait& wait, DurationNs waiting, const End& late);
 
   const model::Trace& trace_;

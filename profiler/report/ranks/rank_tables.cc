@@ -291,6 +291,24 @@ ValueTable MessageTable(const analysis::JobOfRanks& job) {
                           sum.bytes, sum.late_sender_ns, sum.late_receiver_ns,
                           std::string("found")});
   }
+  // Without a message: calls that wait for a rank that never came.
+  std::map<std::pair<size_t, size_t>, Sum> unanswered;
+  for (const analysis::UnansweredCall& call : matched.unanswered) {
+    Sum& sum = unanswered[call.receives ? std::pair(call.awaited, call.rank)
+                                        : std::pair(call.rank, call.awaited)];
+    ++sum.messages;
+    (call.receives ? sum.late_sender_ns : sum.late_receiver_ns) +=
+        call.waiting_ns;
+  }
+  for (const auto& [pair, sum] : unanswered) {
+    table.rows.push_back({calls.ranks[pair.first].rank,
+                          calls.ranks[pair.second].rank,
+                          sum.messages,
+                          {},
+                          sum.late_sender_ns,
+                          sum.late_receiver_ns,
+                          std::string("never came")});
+  }
   // Messages whose other end is in no file of the trace.
   if (matched.sends_alone > 0) {
     table.rows.push_back(
