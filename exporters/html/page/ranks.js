@@ -74,7 +74,7 @@ function membersOf(rows) {
  * @param {any} summary
  */
 export function ranksView(summary) {
-  const shown = TABLES.filter(({ key }) => summary[key]);
+  const shown = TABLES.filter(({ key }) => summary[key]?.length);
   return element("div", {}, ...shown.map(({ key, caption, sortBy }) => {
     const names = membersOf(summary[key]);
     const order = sortBy ? names.indexOf(sortBy) : -1;

@@ -32,7 +32,6 @@ void WriteRow(const std::vector<ValueColumn>& columns,
 
 void WriteTable(std::string_view key, const ValueTable& table,
                 json::JsonWriter& json) {
-  if (table.rows.empty()) return;
   json.Key(key);
   json.BeginArray();
   for (const std::vector<Value>& row : table.rows) {

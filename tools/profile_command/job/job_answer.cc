@@ -98,7 +98,7 @@ const char* WhyMissing(MissingReason reason) {
   switch (reason) {
     case MissingReason::kNeverSeen:
       return "nothing was seen of a command with --ranks there, or the machine "
-             "does not see the folder";
+             "does not see the folder, or it has another KYMO_RANKS_TOKEN";
     case MissingReason::kLost:
       return "the command was killed";
     case MissingReason::kNoTrace:
@@ -328,7 +328,8 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   if (files.traces.empty()) {
     return absl::NotFoundError(
         absl::StrCat("no rank has a trace in '", job.path(),
-                     "'; all ranks have to see this folder (--output_dir)"));
+                     "', so the job has no answer; the lines before this one "
+                     "say what went wrong"));
   }
   progress.Show("reading the ranks");
   KYMO_ASSIGN_OR_RETURN(LoadedTrace loaded, LoadRanks(files));

@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/sink.h"
+#include "profiler/text/visible_text.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/user_folder.h"
 #include "tools/profile_command/job/job_secret.h"
@@ -128,6 +129,26 @@ void RemoveFiles(const std::string& folder) {
   }
 }
 
+// Variables that somebody set by hand name no rank, or there are none.
+absl::Status NoRank() {
+  const char* const rank = getenv("RANK");
+  const char* const size = getenv("WORLD_SIZE");
+  if (rank == nullptr && size == nullptr) {
+    return absl::InvalidArgumentError(
+        "--ranks: this process is no rank of a job; start it through mpirun, "
+        "srun or torchrun, for example: mpirun -n 8 kymo profile --ranks "
+        "./solver");
+  }
+  const auto shown = [](const char* value) {
+    return value == nullptr ? std::string("(not set)")
+                            : absl::StrCat("'", VisibleText(value), "'");
+  };
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--ranks: RANK is ", shown(rank), " and WORLD_SIZE is ", shown(size),
+      ", which is no rank of a job; set WORLD_SIZE to the number of ranks, and "
+      "RANK to a number from 0 to WORLD_SIZE - 1"));
+}
+
 constexpr char kHasTrace[] = "trace";
 constexpr char kHasNone[] = "none";
 constexpr char kHasRecords[] = "records";
@@ -177,12 +198,7 @@ JobFolder::JobFolder(std::string path, std::string meeting, const JobRank& rank)
 absl::StatusOr<JobFolder> JobFolder::Join(const std::string& folder,
                                           const std::string& target_name) {
   const std::optional<JobRank> rank = FindJobRank(getenv);
-  if (!rank) {
-    return absl::InvalidArgumentError(
-        "--ranks: this process is no rank of a job; start it through mpirun, "
-        "srun or torchrun, for example: mpirun -n 8 kymo profile --ranks "
-        "./solver");
-  }
+  if (!rank) return NoRank();
   return Join(folder, target_name, *rank);
 }
 

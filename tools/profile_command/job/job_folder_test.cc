@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -45,6 +46,16 @@ TEST_F(JobFolderTest, EachRankHasAFolderAndIsAtTheMeeting) {
   EXPECT_EQ(job.RankPath(), path_ + "/rank-2");
   EXPECT_TRUE(fs::exists(job.MeetingPath() + "/rank-2"));
   EXPECT_FALSE(fs::exists(job.MeetingPath() + "/rank-0"));
+}
+
+TEST_F(JobFolderTest, VariablesThatNameNoRankAreShown) {
+  setenv("RANK", "5", 1);
+  setenv("WORLD_SIZE", "2", 1);
+  const auto joined = JobFolder::Join(path_, "solver");
+  unsetenv("RANK");
+  unsetenv("WORLD_SIZE");
+  EXPECT_THAT(std::string(joined.status().message()),
+              HasSubstr("RANK is '5' and WORLD_SIZE is '2'"));
 }
 
 TEST_F(JobFolderTest, AnotherJobMeetsElsewhere) {

@@ -199,6 +199,12 @@ void JobRun::OnTrace(const model::Trace& trace) {
   };
   has_mpi_ = calls("MPI_Init") || calls("MPI_Init_thread");
   is_finalized_ = calls("MPI_Finalize");
+  if (answer_ && has_mpi_ && !is_finalized_) {
+    Say(absl::StrCat(
+        "rank 0 has ended without MPI_Finalize; if the launcher ends this "
+        "command for that, the job's answer will nevertheless be in ",
+        ShownPath(folder_.path())));
+  }
   if (!keeps_some()) return;
   sums_ = analysis::RankSums::Of(trace, folder_.rank().rank);
 }
@@ -298,7 +304,9 @@ void JobRun::SayDone(bool has_trace) {
   if (status.ok()) return;
   Say(absl::StrCat("rank ", folder_.rank().rank,
                    ": the answer of the job lacks this rank: ",
-                   std::string(status.message()), "; its files are in ",
+                   std::string(status.message()),
+                   " (the port follows from KYMO_RANKS_TOKEN, which must be "
+                   "the same in all ranks); its files are in ",
                    ShownPath(RankPath())));
 }
 
