@@ -16,6 +16,7 @@
 #include "backends/off_cpu/totals_session.h"
 #include "backends/sampling/elf_program.h"
 #include "backends/sampling/perf_events.h"
+#include "backends/sampling/python/python_program.h"
 #include "profiler/base/descriptor.h"
 #include "profiler/base/status_macros.h"
 
@@ -108,9 +109,12 @@ class OffCpuBackend final : public ActivityBackend {
     if (!has_switches) {
       return off_cpu::NewTotalsSession();
     }
+    // Stacks that hooks take in the program show the interpreter alone.
+    const bool has_looks_only =
+        options.is_default && !sampling::IsRunByPython(options.target_path);
     return off_cpu::NewOffCpuSession(
-        options.is_default ? off_cpu::StackSource::kLooks
-                           : off_cpu::StackSource::kSamplesAndLooks);
+        has_looks_only ? off_cpu::StackSource::kLooks
+                       : off_cpu::StackSource::kSamplesAndLooks);
   }
 
  private:
