@@ -472,6 +472,13 @@ absl::StatusOr<Collected> PerfSession::Collect(model::TraceShard& shard) {
 std::vector<std::string> PerfSession::Remarks() const {
   std::vector<std::string> remarks = RemarksOf(store_);
   if (!unsampled_time_text_.empty()) remarks.push_back(unsampled_time_text_);
+  if (running_ && running_->unwatched_ns() > 20 * kNsPerMs) {
+    remarks.push_back(absl::StrCat(
+        "sampling: ", running_->unwatched_ns() / kNsPerMs,
+        " ms of CPU time have no samples, because a process began a set-uid "
+        "program, or one that its user may not read: there the kernel ends its "
+        "recording, also root's"));
+  }
   if (running_ && running_->refused() != 0) {
     remarks.push_back("sampling: " + MissingText(running_->refused()));
   }

@@ -313,6 +313,9 @@ TEST(CpuWithoutThreadTest, SaysWhereItWent) {
     return Screen({}, {.width = 300}, std::move(t),
                   {.target = "app", .cpu_ns = cpu_ns});
   };
+  EXPECT_THAT(screen(0, 0), Not(HasSubstr("Note")));  // ended before its exec
+  EXPECT_THAT(screen(30 * kNsPerMs, 0),
+              HasSubstr("Note: 30.000ms of the CPU time are in no thread's"));
   EXPECT_THAT(screen(1'015 * kNsPerMs, 1), Not(HasSubstr("Note")));
   EXPECT_THAT(screen(1'050 * kNsPerMs, 1),
               HasSubstr("Note: 50.000ms of the CPU time are in no thread's row:"

@@ -193,7 +193,8 @@ std::string CpuWithoutThread(const model::Trace& trace, DurationNs cpu_ns) {
   constexpr DurationNs kMostOfAnEndNs = 200 * kNsPerUs;
   const model::ThreadStates* const states = trace.thread_states();
   if (states == nullptr) return "";
-  const ThreadTimes sum = states->Sum();
+  const ThreadTimes sum =
+      states->threads.empty() ? ThreadTimes() : states->Sum();
   const DurationNs missing_ns = cpu_ns - sum.on_cpu_ns - sum.unknown_ns;
   if (missing_ns < std::max(kLeastNs, cpu_ns / 50)) return "";
   const bool is_of_ends =

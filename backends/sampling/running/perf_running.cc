@@ -108,10 +108,21 @@ void RunningProcesses::OnFork(const TaskRecord& record, PerfEvents& events) {
   }
 }
 
+void RunningProcesses::OnExit(uint32_t pid) {
+  const auto ended = static_cast<pid_t>(pid);
+  const auto process = processes::ReadProcess(ended);
+  if (process && !process->has_ended()) {
+    unwatched_.AddRunning(ended);
+  } else {
+    clocks_.Forget(ended);
+  }
+}
+
 void RunningProcesses::ReadClocks(uint64_t now_ns) {
   if (now_ns - clocks_read_ns_ < kClockPeriodNs) return;
   clocks_read_ns_ = now_ns;
   clocks_.Read();
+  unwatched_.Read();
 }
 
 }  // namespace kymo::sampling

@@ -77,8 +77,8 @@ class RunningProcesses {
 
   // A thread or process of the target began.
   void OnFork(const TaskRecord& record, PerfEvents& events);
-  // The last thread of a process ended.
-  void OnExit(uint32_t pid) { clocks_.Forget(static_cast<pid_t>(pid)); }
+  // The events of a process's last thread ended.
+  void OnExit(uint32_t pid);
 
   // Reads how much CPU time the processes have used, if that was long ago.
   void ReadClocks(uint64_t now_ns);
@@ -86,6 +86,9 @@ class RunningProcesses {
   DurationNs cpu_ns() const noexcept {
     return own_ == nullptr ? clocks_.total_ns() : 0;
   }
+  // What processes used since their events ended, though they had not: they
+  // ran programs that give more rights, such as set-uid ones.
+  DurationNs unwatched_ns() const noexcept { return unwatched_.total_ns(); }
   // RunningThreads::refused.
   size_t refused() const noexcept { return refused_; }
 
@@ -97,6 +100,7 @@ class RunningProcesses {
   std::set<pid_t> late_;  // RunningThreads::late
   size_t refused_ = 0;
   processes::ProcessClocks clocks_;
+  processes::ProcessClocks unwatched_;
   uint64_t clocks_read_ns_ = 0;
 };
 
