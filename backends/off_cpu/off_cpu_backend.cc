@@ -34,10 +34,17 @@ std::string LookLimitation(const RunningTarget& running) {
                             (errno == EACCES || errno == EPERM);
     if (fd >= 0) close(fd);
     if (!is_refused) continue;
+    const char* help = "; run the command as root";
+    if (geteuid() == 0) {
+      help = ", as it has rights that this command lacks";
+    } else if (access("/proc/sys/kernel/yama/ptrace_scope", F_OK) == 0) {
+      help =
+          "; run the command as root, or set `sysctl "
+          "kernel.yama.ptrace_scope=0`";
+    }
     return absl::StrCat(
         "where threads wait is not recorded, only for how long: process ", pid,
-        " may not be looked into; run the command as root, or set `sysctl "
-        "kernel.yama.ptrace_scope=0`");
+        " may not be looked into", help);
   }
   return {};
 }

@@ -4,8 +4,11 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <limits>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -51,13 +54,17 @@ struct Flags : SharedFlags {
   int iterations = 0;
 };
 
-// "1500ms", or a number of seconds.
+// "1500ms", or a number of seconds: "10", "0.5".
 std::optional<DurationNs> ParseSeconds(std::string_view text) {
-  constexpr int64_t kMostSeconds = 1'000'000;
-  if (const auto seconds = setting::ParseInteger(text, 1, kMostSeconds)) {
-    return *seconds * kNsPerSecond;
-  }
-  return ParseDurationNs(text);
+  constexpr double kMostSeconds = 1'000'000;
+  double seconds = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] =
+      std::from_chars(text.data(), end, seconds, std::chars_format::fixed);
+  if (error != std::errc() || stop != end) return ParseDurationNs(text);
+  const double ns = std::round(seconds * static_cast<double>(kNsPerSecond));
+  if (!(ns >= 1) || seconds > kMostSeconds) return std::nullopt;
+  return static_cast<DurationNs>(ns);
 }
 
 // Those of processes that run already.

@@ -58,7 +58,11 @@ TEST_F(OptionsTest, ReadsWhichRunningProcessesToRecord) {
   EXPECT_EQ(ErrorOf({"--pid=12,x"}),
             "--pid is 'x'; it takes numbers of processes");
   EXPECT_NE(ErrorOf({"--pid=0"}), "");
-  EXPECT_NE(ErrorOf({"--pid=1", "--duration=0"}), "");
+  EXPECT_EQ(Parse({"--pid=1", "--duration=0.5"})->duration_ns, 500 * kNsPerMs);
+  for (const char* wrong : {"0", "0.0", "-1", "1e3", "nan", ".", "1.5s"}) {
+    EXPECT_NE(ErrorOf({"--pid=1", std::string("--duration=") + wrong}), "")
+        << wrong;
+  }
   EXPECT_EQ(ErrorOf({"--duration=3", "program"}),
             "--duration needs --pid, --name, --all or --on_demand");
   EXPECT_NE(ErrorOf({"--pid=12", "program"}).find("leave out the target"),

@@ -3,9 +3,11 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,6 +43,7 @@ constexpr int64_t kLookNs = 50 * kNsPerMs;  // whether the processes have ended
 // Backends make it in the output folder.
 constexpr char kRawFile[] = "kymo.raw";
 constexpr int kEndSignals[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr char kBySignal[] = "ended by a signal";
 
 // Each thread of the target may take a descriptor for each CPU.
 void AllowMostDescriptors() {
@@ -89,6 +92,25 @@ class EndSignals {
   sigset_t signals_;
   sigset_t before_;
 };
+
+// A Ctrl-C as the recording ends by itself would throw it away. So the first
+// one from now on says what it would do, and the next one does it.
+void KeepWritingAfterFirstCtrlC() {
+  struct sigaction before;
+  if (sigaction(SIGINT, nullptr, &before) != 0 ||
+      before.sa_handler != SIG_DFL) {
+    return;
+  }
+  struct sigaction once = {};
+  once.sa_flags = SA_RESETHAND | SA_RESTART;
+  once.sa_handler = [](int) {
+    constexpr std::string_view kText =
+        "kymo: the files are being written; Ctrl-C again ends that, too\n";
+    [[maybe_unused]] const ssize_t written =
+        write(STDERR_FILENO, kText.data(), kText.size());
+  };
+  sigaction(SIGINT, &once, nullptr);
+}
 
 // What the command was asked for, as JSON, for the trace.
 std::string AttachJson(const AttachTarget& target, DurationNs wall_ns) {
@@ -206,6 +228,7 @@ class AttachRun {
     if (!command_.quiet) SayWhatIsRecorded();
     doors_->Close();
     std::string end = PollToTheEnd(signals, begin_ns);
+    if (end != kBySignal) KeepWritingAfterFirstCtrlC();
     const size_t ended = CountEnded(target_);
     if (ended > 0 && ended < target_.named.size()) {
       end = absl::StrCat(ended, " of ", target_.named.size(), " ended",
@@ -233,7 +256,7 @@ class AttachRun {
   const char* PollToTheEnd(const EndSignals& signals, int64_t begin_ns) {
     int64_t next_look_ns = begin_ns + kLookNs;
     for (;;) {
-      if (signals.WaitFor(kPollNs)) return "ended by a signal";
+      if (signals.WaitFor(kPollNs)) return kBySignal;
       recording_->Poll();
       const int64_t now_ns = MonotonicNs();
       if (command_.duration_ns && now_ns - begin_ns >= *command_.duration_ns) {
