@@ -16,7 +16,6 @@
 #include "backends/off_cpu/totals_session.h"
 #include "backends/sampling/elf_program.h"
 #include "backends/sampling/perf_events.h"
-#include "backends/sampling/python/python_program.h"
 #include "profiler/base/descriptor.h"
 #include "profiler/base/status_macros.h"
 

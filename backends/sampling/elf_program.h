@@ -14,6 +14,12 @@ struct ElfProgram {
 
 ElfProgram InspectProgram(const std::string& path);
 
+// Whether Python runs the program. By names alone, since this delays the start
+// of any program: that of the file, of the file that it links to, or of the
+// interpreter in a script's first line (also behind `env`) begins with
+// "python". False if it cannot be read.
+bool IsRunByPython(const std::string& path);
+
 }  // namespace kymo::sampling
 
 #endif  // KYMO_BACKENDS_SAMPLING_ELF_PROGRAM_H_
