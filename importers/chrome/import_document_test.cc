@@ -167,6 +167,18 @@ TEST(ImportDocumentTest, OperationsGetWhatTheirArgumentsSay) {
   EXPECT_TRUE(got.trace->args(0).empty());
 }
 
+// As long as a known name, with its first and its last letter.
+TEST(ImportDocumentTest, ArgumentsWithSimilarNamesStayArguments) {
+  const Imported got = ImportText(
+      R"([{"ph":"X","cat":"cpu_op","name":"a","ts":1,"dur":1,"args":{
+          "External_id":12,"Evil_x":3,"":4}}])");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_EQ(got.trace->detail(0)->correlation_id, 0u);
+  EXPECT_EQ(ArgText(*got.trace, 0, "External_id"), "int:12");
+  EXPECT_EQ(ArgText(*got.trace, 0, "Evil_x"), "int:3");
+  EXPECT_EQ(ArgText(*got.trace, 0, ""), "int:4");
+}
+
 TEST(ImportDocumentTest, ModulesOfPythonAreFlagged) {
   const Imported got = ImportText(
       R"([{"ph":"X","cat":"python_function","name":"nn.Module: M_0","ts":1,

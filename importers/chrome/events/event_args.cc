@@ -1,5 +1,7 @@
 #include "importers/chrome/events/event_args.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 
@@ -34,7 +36,7 @@ enum class Key : uint8_t {
 
 struct KeyName {
   std::string_view name;
-  Key key;
+  Key key = Key::kOther;
 };
 
 constexpr KeyName kKeys[] = {
@@ -56,11 +58,29 @@ constexpr KeyName kKeys[] = {
     {kInputKeyTexts[kConcreteInputs], Key::kConcreteInputs},
 };
 
+// No two of the keys have the same slot, so a name is compared with one only.
+constexpr size_t kSlots = 64;
+
+constexpr size_t SlotOf(std::string_view name) {
+  return (name.size() + static_cast<unsigned char>(name.front()) +
+          2u * static_cast<unsigned char>(name.back())) %
+         kSlots;
+}
+
+constexpr auto kKeyOfSlot = [] {
+  std::array<KeyName, kSlots> slots{};
+  for (const KeyName& key : kKeys) slots[SlotOf(key.name)] = key;
+  return slots;
+}();
+
+static_assert(std::ranges::all_of(kKeys, [](const KeyName& key) {
+  return kKeyOfSlot[SlotOf(key.name)].key == key.key;
+}));
+
 Key FindKey(std::string_view name) {
-  for (const KeyName& key : kKeys) {
-    if (key.name == name) return key.key;
-  }
-  return Key::kOther;
+  if (name.empty()) return Key::kOther;
+  const KeyName& key = kKeyOfSlot[SlotOf(name)];
+  return key.name == name ? key.key : Key::kOther;
 }
 
 bool IsOperation(ActivityType type) {
