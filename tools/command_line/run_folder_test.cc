@@ -1,6 +1,9 @@
 #include "tools/command_line/run_folder.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +22,7 @@
 namespace {
 
 std::function<void()> before_next_lock;
+int mkdir_error = 0;
 
 }  // namespace
 
@@ -28,13 +32,22 @@ extern "C" int flock(int fd, int operation) noexcept {
   return static_cast<int>(syscall(SYS_flock, fd, operation));
 }
 
+extern "C" int mkdir(const char* path, mode_t mode) noexcept {
+  if (mkdir_error == 0) return mkdirat(AT_FDCWD, path, mode);
+  errno = mkdir_error;
+  return -1;
+}
+
 namespace kymo::tools {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 class RunFolderTest : public ::testing::Test {
  protected:
@@ -329,6 +342,18 @@ TEST_F(RunFolderTest, FilesThatTheEarlierRunMakesLastAreRemovedToo) {
   };
   Run({});
   EXPECT_THAT(Names(), IsEmpty());
+}
+
+TEST_F(RunFolderTest, SaysThatAFileSystemIsReadOnly) {
+  mkdir_error = EROFS;
+  const absl::Status status = RunFolder::Take(folder_ + "/new").status();
+  const absl::Status dated = MakeDatedFolder(folder_, "run").status();
+  mkdir_error = 0;
+  EXPECT_EQ(status.message(), "could not make folder '" + folder_ +
+                                  "/new': Read-only file system");
+  EXPECT_THAT(std::string(dated.message()),
+              AllOf(StartsWith("could not make '" + folder_ + "/run-"),
+                    EndsWith("': Read-only file system")));
 }
 
 TEST_F(RunFolderTest, NamesWhatTheRunHasMade) {

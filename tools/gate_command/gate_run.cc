@@ -64,7 +64,7 @@ class CallFile {
 
 absl::Status AddCounts(const std::vector<std::string>& command,
                        const StreamDescriptors& streams, Amounts& amounts) {
-  KYMO_ASSIGN_OR_RETURN(const std::string self, SelfPath());
+  KYMO_ASSIGN_OR_RETURN(const std::string self, OwnPath());
   const std::string library = FindRuntimeFile(self, "libkymo_calls.so");
   if (library.empty()) {
     return absl::NotFoundError(

@@ -1,7 +1,6 @@
 #include "tools/gate_command/self_run.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -11,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
+#include "tools/profile_command/start/runtime_files.h"
 
 namespace kymo::tools {
 namespace {
@@ -19,15 +19,6 @@ constexpr int kCannotStart = 127;
 
 }  // namespace
 
-absl::StatusOr<std::string> SelfPath() {
-  char path[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
-  if (length <= 0 || length == sizeof(path)) {
-    return absl::ErrnoToStatus(errno, "could not find this program's file");
-  }
-  return std::string(path, static_cast<size_t>(length));
-}
-
 void RewindInput() {
   static const off_t begin = lseek(STDIN_FILENO, 0, SEEK_CUR);
   if (begin >= 0) lseek(STDIN_FILENO, begin, SEEK_SET);
@@ -35,7 +26,7 @@ void RewindInput() {
 
 absl::StatusOr<int> RunSelf(const std::vector<std::string>& words,
                             const StreamDescriptors& streams) {
-  KYMO_ASSIGN_OR_RETURN(std::string self, SelfPath());
+  KYMO_ASSIGN_OR_RETURN(std::string self, OwnPath());
   RewindInput();
   std::vector<std::string> copies = words;
   std::vector<char*> argv = {self.data()};

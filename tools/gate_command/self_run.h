@@ -12,9 +12,6 @@
 
 namespace kymo::tools {
 
-// The path of this program.
-absl::StatusOr<std::string> SelfPath();
-
 // A program that runs several times must read the same each time: sets standard
 // input to where it stood first. Of a pipe, only the first run can read.
 void RewindInput();

@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -65,18 +64,6 @@ int ExitStatusOf(const absl::Status& target_status) {
     default:
       return kExitFailed;
   }
-}
-
-// This program's file.
-absl::StatusOr<std::string> OwnPath() {
-  std::error_code error;
-  const std::filesystem::path self =
-      std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error) return self.string();
-  return absl::FailedPreconditionError(
-      absl::StrCat("cannot read /proc/self/exe, which says where Kymo's "
-                   "libraries are: ",
-                   error.message(), "; mount /proc"));
 }
 
 ProfileCommand QuietIfRank(ProfileCommand command) {

@@ -251,7 +251,16 @@ TEST(RuntimeFilesTest, LooksAboveItsFolderOnlyWhereThatIsInstalled) {
   EXPECT_EQ(FindRuntimeFile(root + "/mine/kymo", "x.so"), "");
 }
 
-// As where /proc/self/exe cannot be read.
+TEST(RuntimeFilesTest, WithoutProcItSaysToMountIt) {
+  EXPECT_EQ(*OwnPath(), std::filesystem::canonical("/proc/self/exe").string());
+  const std::string missing = FreshFolder() + "/self/exe";
+  EXPECT_EQ(OwnPath(missing).status(),
+            absl::FailedPreconditionError(
+                "cannot read " + missing +
+                ", which says where Kymo's libraries are: No such file or "
+                "directory; mount /proc"));
+}
+
 TEST(RuntimeFilesTest, LooksNowhereBelowTheCurrentFolder) {
   const std::string root = FreshFolder();
   const std::filesystem::path before = std::filesystem::current_path();

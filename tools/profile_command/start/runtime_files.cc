@@ -53,6 +53,15 @@ bool LeadTo(const std::string& folder, const std::string& link) {
 
 }  // namespace
 
+absl::StatusOr<std::string> OwnPath(const std::string& link) {
+  std::error_code error;
+  const fs::path self = fs::read_symlink(link, error);
+  if (!error) return self.string();
+  return absl::FailedPreconditionError(
+      absl::StrCat("cannot read ", link, ", which says where Kymo's libraries ",
+                   "are: ", error.message(), "; mount /proc"));
+}
+
 std::string FindRuntimeFile(const std::string& self, const std::string& name) {
   const fs::path folder = fs::path(self).parent_path();
   std::vector<fs::path> paths = {

@@ -23,6 +23,10 @@
 
 namespace kymo::tools {
 
+// This program's file, which `link` leads to. kFailedPrecondition where it
+// cannot be read, as without /proc.
+absl::StatusOr<std::string> OwnPath(const std::string& link = "/proc/self/exe");
+
 // The path of the runtime's file `name`; empty if it is missing. `self` is the
 // program that needs it, as an absolute path: installed (bin/kymo, with
 // lib/kymo beside bin), beside the file, in Bazel's output tree, or with
