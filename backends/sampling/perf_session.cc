@@ -9,12 +9,14 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "backends/sampling/bias_watch.h"
 #include "backends/sampling/perf/cpu_watch.h"
+#include "backends/sampling/perf/rate_watch.h"
 #include "backends/sampling/perf/ring_watch.h"
 #include "backends/sampling/perf_events.h"
 #include "backends/sampling/running/perf_running.h"
@@ -35,6 +37,10 @@ namespace {
 
 constexpr uint64_t kNever = ~uint64_t{0};
 constexpr uint32_t kNoTid = ~uint32_t{0};
+// Of a program that samples cost too much (perf/rate_watch.h): 100 a second.
+// The kernel's tick comes as often or more often, so mostly before the sample.
+// Then a switch need not program the CPU's timer.
+constexpr DurationNs kSlowPeriodNs = 10 * kNsPerMs;
 
 TimeNs ToEpoch(uint64_t monotonic_ns) {
   return static_cast<TimeNs>(monotonic_ns) + EpochOffsetNs();
@@ -46,7 +52,8 @@ class PerfSession final : public ActivitySession {
               std::shared_ptr<SampledProcesses> sampled)
       : settings_(settings),
         sampled_(std::move(sampled)),
-        store_(settings.period_ns, {.most_samples = settings.max_samples}) {
+        store_(settings.period_ns, {.most_samples = settings.max_samples}),
+        period_ns_(settings.period_ns) {
     if (!settings.reads_python) store_.LeavePythonAlone();
   }
 
@@ -75,6 +82,8 @@ class PerfSession final : public ActivitySession {
   void Drain(uint64_t until_ns);
   bool GoOnWithAllProcesses();
   void WatchCpus();
+  void SlowDown(uint32_t tid);
+  DurationNs PeriodOf(const SampleRecord& record) const;
   void EndEvents();
   // Whether a process belongs to the target.
   bool IsOurs(uint32_t pid);
@@ -93,10 +102,16 @@ class PerfSession final : public ActivitySession {
   SampleStore store_;
   std::unique_ptr<PerfEvents> events_;
   bool of_all_processes_ = false;  // what events_ records
+  DurationNs period_ns_;           // of events_
   TimeNs start_ns_ = 0;
   // When that began.
   TimeNs all_processes_ns_ = std::numeric_limits<TimeNs>::max();
   BiasWatch watch_;
+  RateWatch rate_watch_;
+  // From then on there are fewer samples. Only of these threads the records do
+  // not say so.
+  uint64_t slow_from_ns_ = kNever;
+  std::unordered_set<uint32_t> slow_tids_;
   TargetPids pids_{[this](uint32_t pid, uint32_t parent) {
     store_.processes().OnFork(pid, pid, parent, parent,
                               ToEpoch(static_cast<uint64_t>(MonotonicNs())));
@@ -228,7 +243,9 @@ void PerfSession::PollLocked() {
   settled_ns_ = now_ns;
   pids_.ForgetEnded();
   if (running_) running_->ReadClocks(now_ns);
-  if (!of_all_processes_ && watch_.IsDue()) WatchCpus();
+  if (of_all_processes_ || slow_from_ns_ != kNever) return;
+  if (const auto tid = rate_watch_.Due()) return SlowDown(*tid);
+  if (watch_.IsDue()) WatchCpus();
 }
 
 // Goes on with events of all processes. They cost a program that switches often
@@ -248,11 +265,40 @@ void PerfSession::WatchCpus() {
   if (ring_bytes() < before_bytes) GoOnWithAllProcesses();
 }
 
+// Events of all processes take nothing at a switch. Where they are not
+// permitted, the kernel changes the events that we opened, and not those that
+// threads have inherited.
+void PerfSession::SlowDown(uint32_t tid) {
+  period_ns_ = kSlowPeriodNs;
+  WatchCpus();
+  if (!of_all_processes_) {
+    std::vector<pid_t> tids = events_->watched_tids();
+    if (!running_) tids.push_back(pid_);
+    const std::unordered_set<uint32_t> slow(tids.begin(), tids.end());
+    if (!slow.contains(tid) || !events_->SetPeriod(kSlowPeriodNs)) {
+      period_ns_ = settings_.period_ns;
+      return;
+    }
+    slow_tids_ = slow;
+  }
+  slow_from_ns_ = static_cast<uint64_t>(MonotonicNs());
+}
+
+// The kernel goes on to tell the old period of an event that was changed. Its
+// next sample comes a whole new period after that.
+DurationNs PerfSession::PeriodOf(const SampleRecord& record) const {
+  const bool is_slow =
+      record.time_ns >= slow_from_ns_ && slow_tids_.contains(record.tid);
+  return is_slow ? kSlowPeriodNs : static_cast<DurationNs>(record.period_ns);
+}
+
 // No record of the target is lost, since the new events begin before the old
 // ones end. What both saw counts once: the old ones' records count until a time
 // in between, and the new ones' from then on.
 bool PerfSession::GoOnWithAllProcesses() {
-  auto events = PerfEvents::Open(settings_, PerfEvents::kAllProcesses);
+  Settings settings = settings_;
+  settings.period_ns = period_ns_;
+  auto events = PerfEvents::Open(settings, PerfEvents::kAllProcesses);
   if (!events.ok()) return false;
   until_ns_ = static_cast<uint64_t>(MonotonicNs());
   EndEvents();
@@ -356,6 +402,7 @@ void PerfSession::HandleExit(const TaskRecord& record) {
   if (!IsOurs(record.pid)) return;
   last_ended_[record.pid] = record.tid;
   watch_.OnThreadEnd(record.tid);
+  rate_watch_.OnThreadEnd(record.tid);
   store_.OnThreadEnd(record.tid);
   if (store_.processes().OnExit(record.pid, record.tid,
                                 ToEpoch(record.time_ns))) {
@@ -403,16 +450,19 @@ void PerfSession::HandleSample(const SampleRecord& record) {
   ++our_samples_;
   const uint32_t tid = ThreadOf(record);
   if (record::IsThreadOfKymo(store_.processes().Thread(record.pid, tid).name)) {
-    own_threads_ns_ += static_cast<DurationNs>(record.period_ns);
+    own_threads_ns_ += PeriodOf(record);
     return;
   }
   SampleEvent event{.pid = record.pid,
                     .tid = tid,
                     .time_ns = ToEpoch(record.time_ns),
                     .copied_ns = record.time_ns,
-                    .weight_ns = static_cast<DurationNs>(record.period_ns)};
+                    .weight_ns = PeriodOf(record)};
   if (record.in_kernel) event.kernel_address = record.instruction;
   watch_.OnSample(tid, event.kernel_address);
+  if (settings_.may_slow_down && !of_all_processes_ && !is_own_) {
+    rate_watch_.OnSample(record.pid, tid);
+  }
   FindUserFrames(record, event);
   store_.OnSample(event);
 }
@@ -440,24 +490,22 @@ absl::Status PerfSession::Stop() {
   // Of this process and of children, the clock is not that exact.
   const bool knows_clock = running_ && running_->cpu_ns() > 0;
   const uint64_t lost =
-      knows_clock
-          ? LostSamples(lost_records_, lost_samples_,
-                        cpu_ns - store_.total_weight_ns(), settings_.period_ns)
-          : lost_records_;
+      knows_clock ? LostSamples(lost_records_, lost_samples_,
+                                cpu_ns - store_.total_weight_ns(), period_ns_)
+                  : lost_records_;
   store_.AddLoss(model::Loss::kSamplesLost, lost);
   store_.AddLoss(model::Loss::kRecordsCorrupt, corrupt_records_);
-  const auto lost_ns = static_cast<DurationNs>(lost) * settings_.period_ns;
+  const auto lost_ns = static_cast<DurationNs>(lost) * period_ns_;
   const DurationNs sampled_ns = store_.total_weight_ns() + lost_ns;
   const uint64_t undelivered =
-      UndeliveredSamples(cpu_ns, sampled_ns, settings_.period_ns);
+      UndeliveredSamples(cpu_ns, sampled_ns, period_ns_);
   if (events_->samples_kernel()) {
     store_.AddLoss(model::Loss::kSamplesNotDelivered, undelivered);
   } else if (undelivered != 0) {
     unsampled_time_text_ = KernelTimeText(cpu_ns, sampled_ns);
   }
   if (undelivered == 0 && knows_clock) {
-    unsampled_time_text_ =
-        UnsampledTimeText(cpu_ns, sampled_ns, settings_.period_ns);
+    unsampled_time_text_ = UnsampledTimeText(cpu_ns, sampled_ns, period_ns_);
   }
   events_ = nullptr;
   return absl::OkStatus();
@@ -465,7 +513,9 @@ absl::Status PerfSession::Stop() {
 
 absl::StatusOr<Collected> PerfSession::Collect(model::TraceShard& shard) {
   store_.Collect(shard);
-  NoteBias(shard, all_processes_ns_);
+  const TimeNs slow_ns =
+      slow_from_ns_ == kNever ? all_processes_ns_ : ToEpoch(slow_from_ns_);
+  NoteBias(shard, all_processes_ns_, std::min(all_processes_ns_, slow_ns));
   return Collected{};
 }
 
@@ -487,6 +537,15 @@ std::vector<std::string> PerfSession::Remarks() const {
         "sampling: from ", (all_processes_ns_ - start_ns_) / kNsPerMs,
         " ms on, took samples of all that the machine runs, and dropped those "
         "of other programs; --sampling_all_processes=never prevents it"));
+  }
+  if (slow_from_ns_ != kNever) {
+    remarks.push_back(absl::StrCat(
+        "sampling: from ", (ToEpoch(slow_from_ns_) - start_ns_) / kNsPerMs,
+        " ms on, took ", kNsPerSecond / kSlowPeriodNs,
+        " samples a second instead of ", kNsPerSecond / settings_.period_ns,
+        ", because no CPU is free and the program switches often, where "
+        "samples cost it most; --sampling_hz=",
+        kNsPerSecond / settings_.period_ns, " prevents it"));
   }
   return remarks;
 }

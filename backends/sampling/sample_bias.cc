@@ -18,7 +18,8 @@ bool IsAtSwitch(const model::TraceShard& shard, model::StackId stack) {
 
 }  // namespace
 
-void NoteBias(model::TraceShard& shard, TimeNs until_ns) {
+void NoteBias(model::TraceShard& shard, TimeNs until_ns,
+              TimeNs rare_switches_ns) {
   struct Counts {
     size_t all = 0;
     size_t until = 0;
@@ -26,9 +27,11 @@ void NoteBias(model::TraceShard& shard, TimeNs until_ns) {
   std::vector<Counts> per_track(shard.tracks.size());
   size_t at_switches = 0;
   bool is_cured = false;
+  bool has_rare_switches = false;
   for (const model::StackSample& sample : shard.samples) {
     Counts& counts = per_track[sample.track];
     ++counts.all;
+    has_rare_switches |= sample.time_ns >= rare_switches_ns;
     if (sample.time_ns >= until_ns) {
       is_cured = true;
       continue;
@@ -54,7 +57,8 @@ void NoteBias(model::TraceShard& shard, TimeNs until_ns) {
   if (all >= kSamplesOfLongThread && of_short_threads > all / 20) {
     shard.ledger.Add(model::Loss::kSamplesBiased, of_short_threads);
   }
-  if (!is_cured && all >= kSamplesOfLongThread && at_switches > all / 10) {
+  if (!has_rare_switches && all >= kSamplesOfLongThread &&
+      at_switches > all / 10) {
     shard.ledger.Add(model::Loss::kSamplesAtSwitches, at_switches);
   }
 }

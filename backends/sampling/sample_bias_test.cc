@@ -34,7 +34,7 @@ class SampleBiasTest : public ::testing::Test {
   }
   uint64_t Noted(Loss loss,
                  TimeNs until_ns = std::numeric_limits<TimeNs>::max()) {
-    NoteBias(shard_, until_ns);
+    NoteBias(shard_, until_ns, until_ns);
     return shard_.ledger.Get(loss);
   }
 

@@ -1,3 +1,5 @@
+// Long, because each kind of program has its test, for both samplers.
+//
 // Samples real programs with both samplers. If perf_event_open is not
 // permitted, the perf half says so and does nothing. The timers' half tests
 // everything else.
@@ -301,6 +303,7 @@ TEST_P(SamplingChildTest, AServerTakesTheTimeThatItTakesUnsampled) {
   if (!IsTimer() && !MaySampleAllProcesses()) {
     GTEST_SKIP() << "NOT TESTED HERE: sampling of all processes";
   }
+  options_.settings["sampling_hz"] = "1000";  // else fewer are taken of it
   constexpr int kRequests = 60'000;
   const auto run_plainly = [&] {
     const Client client;
@@ -334,6 +337,30 @@ TEST_P(SamplingChildTest, AServerTakesTheTimeThatItTakesUnsampled) {
   if (!IsTimer()) {
     EXPECT_GT(ShareOf(shard(), "Serve"), 0.15) << Summary(shard());
   }
+}
+
+// Server and client share one CPU, so none is free for it.
+TEST_P(SamplingChildTest, OfAServerWithoutAFreeCpuFewerAreTaken) {
+  if (IsTimer()) GTEST_SKIP() << "timers take nothing at a switch";
+  options_.settings["sampling_all_processes"] = "never";
+  // Once more, if the collector had no CPU until the server had ended.
+  std::string said;
+  for (int round = 0; round < 5 && said.empty(); ++round) {
+    {
+      const Client client;
+      ASSERT_NO_FATAL_FAILURE(Run("test_burner", "serve", 60'000));
+    }
+    for (const std::string& remark : OtherRemarks()) {
+      if (remark.find("100 samples a second instead") != remark.npos) {
+        said = remark;
+      }
+    }
+  }
+  EXPECT_NE(said, "");
+  // Each of the samples after that stands for 10 ms.
+  const size_t count = shard().samples.size();
+  EXPECT_GT(SampledMs(), static_cast<double>(count) + 8.0);
+  EXPECT_LE(SampledMs(), CpuMs() * 1.4 + stolen_ms_);
 }
 
 TEST_P(SamplingChildTest, LibrariesThatWereLoadedAtOnePlaceAreApart) {

@@ -86,8 +86,8 @@ const SettingTable<Settings>& SamplingTable() {
                    "runs if events of the program alone mislead, where that "
                    "is permitted. Samples of other programs are dropped."},
        {.name = "python",
-        .value = setting::Word(&S::reads_python,
-                               {{"auto", true}, {"off", false}}),
+        .value =
+            setting::Word(&S::reads_python, {{"auto", true}, {"off", false}}),
         .purpose = "auto shows the functions of Python programs (3.11 to "
                    "3.14), between those of C. They are read from the "
                    "program's memory, with perf events only. off shows the "
@@ -96,8 +96,9 @@ const SettingTable<Settings>& SamplingTable() {
 }
 
 absl::StatusOr<Settings> ParseSettings(const SessionOptions& options) {
-  KYMO_ASSIGN_OR_RETURN(const Settings settings,
+  KYMO_ASSIGN_OR_RETURN(Settings settings,
                         SamplingTable().Read(options.settings));
+  settings.may_slow_down = !options.settings.contains("sampling_hz");
   if (settings.sampler == Sampler::kTimer &&
       settings.unwind == UnwindMode::kFramePointer) {
     return absl::InvalidArgumentError(

@@ -28,6 +28,9 @@ struct Settings {
   Sampler sampler = Sampler::kAuto;
   UnwindMode unwind = UnwindMode::kDwarf;
   AllProcesses all_processes = AllProcesses::kAuto;
+  // Whether fewer samples are taken of a program that they cost too much
+  // (perf/rate_watch.h): nobody said how many.
+  bool may_slow_down = false;
   // Whether stacks of Python programs show Python's functions.
   bool reads_python = true;
   // 0: as many as the rings have room for (perf_events.h).

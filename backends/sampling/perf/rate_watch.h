@@ -1,0 +1,66 @@
+// rate_watch.h - notices that samples cost a program more than they should.
+//
+//   RateWatch watch;
+//   watch.OnSample(pid, tid);              // each
+//   watch.OnThreadEnd(tid);
+//   if (const auto tid = watch.Due()) ...  // says so once: this thread's
+//
+// The kernel programs the CPU's timer whenever a thread with a perf event gets
+// its CPU, which takes microseconds of a virtual machine (docs/overhead.md). A
+// thread that switches often pays that many times for each sample. Where no CPU
+// is free, it does less work by as much.
+//
+// Both are told by the scheduler's counts of the thread, over 100 ms of its CPU
+// time.
+//
+// Threads: one. Cost: one read of a file for each 10 samples.
+#ifndef KYMO_BACKENDS_SAMPLING_PERF_RATE_WATCH_H_
+#define KYMO_BACKENDS_SAMPLING_PERF_RATE_WATCH_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+namespace kymo::sampling {
+
+// What the kernel's scheduler counts of a thread: /proc/PID/task/TID/schedstat.
+struct SchedulerCounts {
+  uint64_t on_cpu_ns = 0;
+  uint64_t waited_ns = 0;  // for a CPU
+  uint64_t times_on_cpu = 0;
+};
+
+// Nothing if the thread has ended.
+std::optional<SchedulerCounts> ReadSchedulerCounts(uint32_t pid, uint32_t tid);
+
+class RateWatch {
+ public:
+  using Read =
+      std::function<std::optional<SchedulerCounts>(uint32_t pid, uint32_t tid)>;
+
+  explicit RateWatch(Read read = ReadSchedulerCounts)
+      : read_(std::move(read)) {}
+
+  void OnSample(uint32_t pid, uint32_t tid);
+  void OnThreadEnd(uint32_t tid) { threads_.erase(tid); }
+
+  // A thread that switches often and waits for CPUs. Not nothing at most once.
+  std::optional<uint32_t> Due();
+
+ private:
+  struct Thread {
+    uint32_t samples = 0;  // since the last read
+    std::optional<SchedulerCounts> before;
+  };
+
+  const Read read_;
+  std::unordered_map<uint32_t, Thread> threads_;
+  std::optional<uint32_t> due_;
+  bool is_over_ = false;
+};
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_PERF_RATE_WATCH_H_
