@@ -7,6 +7,7 @@
 
 #include "tests/support/test_importer.h"
 #include "tests/support/test_trace.h"
+#include "tools/report_command/sample_rows.h"
 
 namespace kymo::tools {
 namespace {
@@ -261,6 +262,24 @@ TEST_F(DeliverTest, WaitsOfOtherProgramsHaveTheirFile) {
                             waiting("/bin/app", 2'000), command_);
   ASSERT_TRUE(own.ok()) << own.status();
   EXPECT_EQ(own->find("(app)"), std::string::npos) << *own;
+}
+
+// Not the one with most samples.
+TEST_F(DeliverTest, TheMainProgramIsTheOneThatStartedTheOthers) {
+  const auto main_of = [](int64_t app_pid, int64_t child_parent) {
+    TestTrace t;
+    t.AddProcess(app_pid, "app");
+    t.AddProcess(8, "child");
+    t.data().processes[1].parent_pid = child_parent;
+    const auto child = t.AddThread(8, 8, "child");
+    const auto main = t.AddThread(app_pid, app_pid, "app");
+    t.AddSample(child, 1, 9'000, {"main"}, "/bin/child");
+    t.AddSample(main, 1, 1'000, {"main"}, "/bin/app");
+    const model::Trace trace = std::move(t).Build();
+    return MainModule(trace, *ChosenSamples(trace, {}));
+  };
+  EXPECT_EQ(main_of(9, /*child_parent=*/9), "/bin/app");
+  EXPECT_EQ(main_of(7, /*child_parent=*/0), "/bin/app");  // nobody knows
 }
 
 TEST_F(DeliverTest, RangesAreSortedByTheirWaits) {

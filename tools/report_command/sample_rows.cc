@@ -25,12 +25,19 @@ std::string_view BaseName(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// Whether it is the one that started the others.
-bool IsFirst(const model::Trace& trace, const model::Process& process) {
-  return std::ranges::none_of(
-      trace.processes(), [&](const model::Process& other) {
-        return other.pid == process.parent_pid && other.pid != process.pid;
-      });
+// Those that none of the others started; the one that began first is first, or
+// has the lowest number.
+std::vector<const model::Process*> FirstProcesses(const model::Trace& trace) {
+  std::vector<const model::Process*> first;
+  for (const model::Process& process : trace.processes()) {
+    const auto is_parent = [&](const model::Process& other) {
+      return other.pid == process.parent_pid && other.pid != process.pid;
+    };
+    if (std::ranges::any_of(trace.processes(), is_parent)) continue;
+    first.push_back(&process);
+  }
+  std::ranges::stable_sort(first, {}, &model::Process::start_ns);
+  return first;
 }
 
 // Whether the process runs a program of this file name.
@@ -87,16 +94,20 @@ absl::StatusOr<DataTable> SampleData(
 
 std::string MainModule(const model::Trace& trace,
                        const report::SampleTable& samples) {
+  for (const model::Process* const process : FirstProcesses(trace)) {
+    const auto row = std::ranges::find_if(
+        samples.rows, [&](const report::SampleTableRow& row) {
+          return !row.module.empty() &&
+                 IsFileOf(trace, *process, BaseName(row.module));
+        });
+    if (row != samples.rows.end()) return row->module;
+  }
   std::string main;  // of the only module with a main(), if there is one
   size_t mains = 0;
   for (const report::SampleTableRow& row : samples.rows) {
     const std::string_view file = BaseName(row.module);
-    if (file.empty()) continue;
-    const auto is_file = [&](const model::Process& process) {
-      return IsFirst(trace, process) && IsFileOf(trace, process, file);
-    };
-    if (std::ranges::any_of(trace.processes(), is_file)) return row.module;
-    if (row.name != "main" || file.find(".so") != file.npos) continue;
+    if (file.empty() || row.name != "main" || file.find(".so") != file.npos)
+      continue;
     main = row.module;
     ++mains;
   }
