@@ -78,7 +78,11 @@ void WriteLocks(const Trace& trace, JsonWriter& json) {
   for (size_t i = 0; i < std::min(locks.size(), kMost); ++i) {
     const analysis::LockWaits& lock = locks[i];
     json.BeginObject();
-    json.Member("pid", lock.pid);
+    if (lock.is_shared) {
+      json.Member("is_shared", true);
+    } else {
+      json.Member("pid", lock.pid);
+    }
     json.Member("object", analysis::LockName(trace, lock.object, lock.name));
     if (lock.origin != analysis::LockOrigin::kUnknown) {
       json.Member("origin", analysis::OriginText(places, lock));

@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include <cstddef>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
@@ -59,6 +60,12 @@ std::string Unpack(std::string& packed) {
   return head;
 }
 
+// By its name, since messages of Protocol Buffers do not say what they are.
+bool IsOfPerfetto(std::string_view path) {
+  if (path.ends_with(".gz")) path.remove_suffix(3);
+  return path.ends_with(".pftrace") || path.ends_with(".perfetto-trace");
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ReadFileHead(const std::string& path) {
@@ -78,6 +85,13 @@ absl::StatusOr<const TraceImporter*> FindImporter(
         absl::StrCat(path,
                      ": the file is empty, or gzip that unpacks to "
                      "nothing"));
+  }
+  if (IsOfPerfetto(path)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": this is a file for Perfetto, which Kymo writes, but does not read; "
+        "take the trace.json of the same recording (--export=chrome), or open "
+        "this file in https://ui.perfetto.dev"));
   }
   constexpr size_t kShownBytes = 24;
   return absl::InvalidArgumentError(

@@ -89,6 +89,13 @@ TEST_F(FindImporterTest, SaysWhatItSaw) {
                 "one, two");
 }
 
+TEST_F(FindImporterTest, SaysWhichFileToReadInsteadOfPerfettos) {
+  const auto found = FindImporter(Write("trace.pftrace", "\n\x01"), importers_);
+  EXPECT_NE(found.status().message().find("take the trace.json"),
+            absl::string_view::npos)
+      << found.status();
+}
+
 TEST_F(FindImporterTest, WhatCannotBeReadIsAnError) {
   EXPECT_EQ(FindImporter(File("none"), importers_).status().code(),
             absl::StatusCode::kNotFound);

@@ -16,6 +16,7 @@
 #include "profiler/analysis/open_events.h"
 #include "profiler/analysis/steps.h"
 #include "profiler/analysis/wait_groups.h"
+#include "profiler/model/shared_objects.h"
 #include "profiler/model/thread_states.h"
 
 namespace kymo::analysis {
@@ -98,6 +99,33 @@ StacksThrough OwnCode(const Trace& trace) {
   return StacksThrough(trace, std::span<const std::string_view>());
 }
 
+// Tells stacks that end in the runtime that Kymo preloads.
+class StacksInRuntime {
+ public:
+  explicit StacksInRuntime(const Trace& trace) : trace_(trace) {}
+
+  bool Has(model::StackId stack) {
+    const auto [at, is_new] = known_.try_emplace(model::Index(stack));
+    if (is_new) at->second = Look(stack);
+    return at->second;
+  }
+
+ private:
+  bool Look(model::StackId stack) const {
+    const model::StackTable& stacks = trace_.stacks();
+    for (; stack != model::kEmptyStack; stack = stacks.parent(stack)) {
+      const model::Frame& frame = stacks.frame(stacks.leaf(stack));
+      if (frame.is_kernel) continue;
+      const std::string_view file = trace_.Name(frame.module);
+      return file.substr(file.rfind('/') + 1).starts_with("libkymo_runtime");
+    }
+    return false;
+  }
+
+  const Trace& trace_;
+  std::unordered_map<uint32_t, bool> known_;  // by stack
+};
+
 // Python starts its resource tracker by `python -c`. It is a process of its
 // own, and waits there for requests of the others.
 StacksThrough HelpersOfPython(const Trace& trace) {
@@ -116,10 +144,11 @@ class IdleRule {
         go_(trace, kGoScheduler),
         go_waits_(trace, kGoWaits),
         own_(OwnCode(trace)),
+        runtime_(trace),
         helpers_(HelpersOfPython(trace)) {}
 
   bool IsIdle(const Wait& wait, EventIndex innermost) {
-    if (own_.Has(wait.stack)) return true;
+    if (own_.Has(wait.stack) || runtime_.Has(wait.stack)) return true;
     if (innermost != kNoEvent) return false;
     if (IsGoIdle(wait)) return true;
     if (!MayWaitForWork(wait.kind)) return false;
@@ -127,7 +156,9 @@ class IdleRule {
            helpers_.Has(wait.stack);
   }
   bool IsIdle(const WaitSum& sum) {
-    if (own_.Has(sum.stack) || IsGoIdle(sum)) return true;
+    if (own_.Has(sum.stack) || runtime_.Has(sum.stack) || IsGoIdle(sum)) {
+      return true;
+    }
     if (!MayWaitForWork(sum.kind)) return false;
     return helpers_.Has(sum.stack) ||
            (!IsFirstThread(sum.track) && !Has(sum.track));
@@ -161,6 +192,7 @@ class IdleRule {
   StacksThrough go_;
   StacksThrough go_waits_;
   StacksThrough own_;
+  StacksInRuntime runtime_;
   StacksThrough helpers_;
 };
 
@@ -367,11 +399,13 @@ std::vector<LockWaits> WaitsByLock(const Trace& trace) {
   LockOrigins origins;
   ForEachWait(trace, [&](const auto& wait, bool is_idle) {
     if (wait.kind != WaitKind::kLock) return;
-    const int64_t pid = trace.tracks()[wait.track].pid;
-    auto& [lock, waiters, holders] =
-        locks[{pid, wait.object, wait.object_name}];
+    const bool is_shared = model::IsShared(trace.Name(wait.object_name));
+    const int64_t pid = is_shared ? 0 : trace.tracks()[wait.track].pid;
+    const uint64_t object = is_shared ? 0 : wait.object;
+    auto& [lock, waiters, holders] = locks[{pid, object, wait.object_name}];
+    lock.is_shared = is_shared;
     lock.pid = pid;
-    lock.object = wait.object;
+    lock.object = object;
     lock.name = wait.object_name;
     AddTo(lock, wait);
     origins.OnWait(lock, wait);

@@ -21,7 +21,7 @@
 //
 // A thread of Go's scheduler that has nothing to run is idle, too, whichever it
 // is and however it waits. So is one that waits in Kymo's own code, for the
-// clocks of other ranks.
+// clocks of other ranks, or for a CPU in the runtime that Kymo preloads.
 //
 // Short waits (profiler/model/waits.h) have no place in time. They belong to no
 // range, and they are idle only if their thread has no range at all.
@@ -96,10 +96,11 @@ enum class LockOrigin : uint8_t {
   kFirstWait,  // the first thread that was seen to wait for it did so there
 };
 
-// The waits for one lock of one process.
+// The waits for one lock: of one process, or of all that share it.
 struct LockWaits {
-  int64_t pid = 0;
-  uint64_t object = 0;  // its address; 0: nobody saw it
+  bool is_shared = false;
+  int64_t pid = 0;      // 0: of several processes
+  uint64_t object = 0;  // its address; 0: nobody saw it, or several have it
   model::NameId name = model::kEmptyName;
   LockOrigin origin = LockOrigin::kUnknown;
   model::StackId origin_stack = model::kEmptyStack;

@@ -1,8 +1,10 @@
+// Long, because each rule by which waits are idle or one lock has its case.
 #include "profiler/analysis/waits.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -223,6 +225,22 @@ TEST(WaitsTest, WaitsOfKymosOwnCodeAreIdle) {
   EXPECT_EQ(SummarizeWaits(std::move(t).Build()).idle_ns, 10);
 }
 
+TEST(WaitsTest, WaitsInTheRuntimeAreKymosOwn) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 7, "main");
+  t.SetThreadTimes({{.track = main, .wall_ns = 100}});
+  t.AddWait(At(main, WaitKind::kCpuBusy, 0, 10));
+  t.AddWait(At(main, WaitKind::kCpuBusy, 20, 21));
+  auto states = std::make_shared<model::ThreadStates>(*t.data().thread_states);
+  states->waits[0].stack =
+      t.Stack({"main", "NoteCall"}, "/opt/kymo/libkymo_runtime.so");
+  states->waits[1].stack =
+      t.Stack({"main", "NoteCall"}, "/usr/lib/libruntime.so");
+  t.data().thread_states = std::move(states);
+  const Trace trace = std::move(t).Build();
+  EXPECT_EQ(IdleWaits(trace), (std::vector<bool>{true, false}));
+}
+
 // It is a process of its own, which waits all the time.
 TEST(WaitsTest, HelpersOfPythonWaitForWork) {
   TestTrace t;
@@ -302,6 +320,28 @@ TEST(WaitsTest, LocksAreOneOfAProcess) {
               ElementsAre("g lock: 1 of 9, 9", "f lock: 2 of 7, 5"));
   EXPECT_EQ(locks[1].object, 0x20u);
   EXPECT_EQ(locks[2].pid, 3);
+}
+
+TEST(WaitsTest, ALockThatProcessesShareIsOne) {
+  TestTrace t;
+  const auto lock = [&](TrackIndex track, uint64_t object, TimeNs end_ns,
+                        const char* name) {
+    Wait wait = At(track, WaitKind::kLock, 0, end_ns);
+    wait.object = object;
+    wait.object_name = t.Intern(name);
+    t.AddWait(wait, {"f"});
+  };
+  lock(t.AddThread(1, 1, "a"), 0x7010, 5, "shared memory+0x10");
+  lock(t.AddThread(3, 3, "b"), 0x9010, 4, "shared memory+0x10");
+  lock(t.AddThread(5, 5, "c"), 0x9020, 3, "shared memory+0x20");
+  const Trace trace = std::move(t).Build();
+  const std::vector<LockWaits> locks = WaitsByLock(trace);
+  ASSERT_EQ(locks.size(), 2u);
+  EXPECT_TRUE(locks[0].is_shared);
+  EXPECT_EQ(locks[0].pid, 0);
+  EXPECT_EQ(locks[0].duration_ns, 9);
+  EXPECT_THAT(Texts(trace, locks[0].waiters), ElementsAre("f lock: 2 of 9, 5"));
+  EXPECT_EQ(locks[1].duration_ns, 3);
 }
 
 // step      0 - 100

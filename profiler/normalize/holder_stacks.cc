@@ -84,6 +84,22 @@ model::StackId StackBefore(const model::Wait& wait,
   return is_near ? last.stack : model::kEmptyStack;
 }
 
+bool IsStopped(const model::Wait& wait, const model::TraceData& data) {
+  return wait.kind == model::WaitKind::kOther &&
+         data.strings.Get(wait.object_name) == "stopped";
+}
+
+// Whether the program's functions are not in the stack.
+bool IsOnlyClock(model::StackId stack, const model::TraceData& data) {
+  for (; stack != model::kEmptyStack; stack = data.stacks.parent(stack)) {
+    const model::Frame& frame = data.stacks.frame(data.stacks.leaf(stack));
+    if (!frame.is_kernel && data.strings.Get(frame.module) != "[vdso]") {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 void FindHolderStacks(std::span<const model::StackSample> samples,
@@ -110,13 +126,17 @@ void FindHolderStacks(std::span<const model::StackSample> samples,
 }
 
 void FindBusyStacks(std::span<const model::StackSample> samples,
-                    model::ThreadStates& states) {
+                    const model::TraceData& data, model::ThreadStates& states) {
   TimeNs blocked_until_ns = 0;
   model::TrackIndex track = model::kNoTrack;
   for (model::Wait& wait : states.waits) {
     if (wait.track != track) blocked_until_ns = 0;
     track = wait.track;
     if (wait.kind != model::WaitKind::kCpuBusy) {
+      if (IsStopped(wait, data) && IsOnlyClock(wait.stack, data)) {
+        const auto stack = StackBefore(wait, samples, blocked_until_ns);
+        if (stack != model::kEmptyStack) wait.stack = stack;
+      }
       blocked_until_ns = wait.end_ns();
     } else if (wait.stack == model::kEmptyStack) {
       wait.stack = StackBefore(wait, samples, blocked_until_ns);

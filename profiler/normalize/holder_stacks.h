@@ -2,7 +2,7 @@
 // preempted.
 //
 //   FindHolderStacks(samples, data, states);   // after both were merged
-//   FindBusyStacks(samples, states);
+//   FindBusyStacks(samples, data, states);
 //
 // A look from outside tells who holds a lock, but no stack if that thread runs.
 // Then samples have its stacks. The first one within the wait counts: a thread
@@ -11,6 +11,8 @@
 // without a sample may itself have been blocked: then it was there.
 //
 // A preempted thread was where its last sample is, if it was not blocked since.
+// So was one that was stopped while it read the clock: a look finds no caller
+// of the kernel's function for that, which runs in the program ([vdso]).
 //
 // Kymo's hooks are no functions of the program. A stack that ends in one begins
 // where the program called it.
@@ -33,10 +35,11 @@ void FindHolderStacks(std::span<const model::StackSample> samples,
                       const model::TraceData& data,
                       model::ThreadStates& states);
 
-// Fills in stacks of waits for a CPU that have none. The samples may be up to
-// 20 ms older than the wait.
+// Fills in stacks of waits for a CPU that have none, and of stopped threads
+// that have no function but the clock's. The samples may be up to 20 ms older
+// than the wait.
 void FindBusyStacks(std::span<const model::StackSample> samples,
-                    model::ThreadStates& states);
+                    const model::TraceData& data, model::ThreadStates& states);
 
 }  // namespace kymo
 

@@ -87,6 +87,7 @@ TEST(HolderStacksTest, AHolderThatDidNotRunWasWhereItWasBlocked) {
 }
 
 TEST(HolderStacksTest, APreemptedThreadWasWhereItsLastSampleIs) {
+  TestTrace t;
   const std::vector<model::StackSample> samples = {
       {.track = 1, .stack = StackId{1}, .time_ns = 15},
       {.track = 2, .stack = StackId{2}, .time_ns = 100},
@@ -107,12 +108,37 @@ TEST(HolderStacksTest, APreemptedThreadWasWhereItsLastSampleIs) {
       {.track = 2, .kind = kBusy, .begin_ns = 140, .duration_ns = 5},
       {.track = 2, .kind = kBusy, .begin_ns = 200 + kLongNs, .duration_ns = 5},
       {.track = 3, .kind = kBusy, .begin_ns = 210, .duration_ns = 5}};
-  FindBusyStacks(samples, states);
+  FindBusyStacks(samples, t.data(), states);
   std::vector<StackId> stacks;
   for (const model::Wait& wait : states.waits) stacks.push_back(wait.stack);
   EXPECT_EQ(stacks,
             (std::vector<StackId>{StackId{}, StackId{}, StackId{3}, StackId{3},
                                   StackId{}, StackId{}, StackId{}, StackId{}}));
+}
+
+TEST(HolderStacksTest, AThreadThatWasStoppedInTheClockWasWhereItsLastSampleIs) {
+  TestTrace t;
+  const StackId main = t.Stack({"main"}, "/bin/app");
+  const StackId clock = t.Stack({"__vdso_clock_gettime"}, "[vdso]");
+  const model::NameId stopped = t.Intern("stopped");
+  const std::vector<model::StackSample> samples = {
+      {.track = 1, .stack = main, .time_ns = 15}};
+  const auto stack = [&](StackId seen, model::NameId object, TimeNs begin_ns) {
+    model::ThreadStates states;
+    states.waits = {{.track = 1,
+                     .kind = model::WaitKind::kOther,
+                     .begin_ns = begin_ns,
+                     .duration_ns = 5,
+                     .stack = seen,
+                     .object_name = object}};
+    FindBusyStacks(samples, t.data(), states);
+    return states.waits[0].stack;
+  };
+  EXPECT_EQ(stack(clock, stopped, 20), main);
+  EXPECT_EQ(stack(clock, stopped, 10), clock);  // no sample comes before
+  EXPECT_EQ(stack(clock, model::kEmptyName, 20), clock);
+  const StackId other = t.Stack({"Now"}, "/bin/app");
+  EXPECT_EQ(stack(other, stopped, 20), other);
 }
 
 TEST(HolderStacksTest, SamplesAfterTheWaitAreOfSomethingElse) {

@@ -326,7 +326,7 @@ class Merger {
     auto states = std::make_shared<model::ThreadStates>(merger.Finish(
         {.start_ns = data_.start_ns, .end_ns = data_.end_ns}, data_.ledger));
     FindHolderStacks(data_.samples, data_, *states);
-    FindBusyStacks(data_.samples, *states);
+    FindBusyStacks(data_.samples, data_, *states);
     data_.thread_states = std::move(states);
   }
 

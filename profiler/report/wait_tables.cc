@@ -114,12 +114,13 @@ ValueTable LockTable(const Trace& trace) {
   for (const analysis::LockWaits& lock : analysis::WaitsByLock(trace)) {
     const auto add = [&](const char* side, const auto& group,
                          std::string where) {
-      table.rows.push_back(
-          {lock.pid, analysis::LockName(trace, lock.object, lock.name),
-           TextIfAny(analysis::OriginText(places, lock)), std::string(side),
-           lock.duration_ns, group.duration_ns, Count(group.count),
-           group.longest_ns, std::move(where),
-           CallersText(trace, group.stack)});
+      table.rows.push_back({lock.is_shared ? Value() : Value(lock.pid),
+                            analysis::LockName(trace, lock.object, lock.name),
+                            TextIfAny(analysis::OriginText(places, lock)),
+                            std::string(side), lock.duration_ns,
+                            group.duration_ns, Count(group.count),
+                            group.longest_ns, std::move(where),
+                            CallersText(trace, group.stack)});
     };
     for (const WaitGroup& waiter : lock.waiters) {
       add("waits", waiter, places.Of(waiter.stack));

@@ -122,7 +122,7 @@ function lockTable(rows) {
       { title: "Waited for it", kind: "ns", value: (row) => row.wait_ns },
       { title: "Longest", kind: "ns", value: (row) => row.longest_ns },
       { title: "Waits", kind: "count", value: (row) => row.count },
-      { title: "Process", kind: "text", value: (row) => row.pid },
+      { title: "Process", kind: "text", value: (row) => row.pid ?? "several" },
     ],
   })];
 }

@@ -73,17 +73,24 @@ void StaticNames::AddTables(Elf* elf) {
   }
 }
 
-std::string StaticNames::Of(uint64_t address) const {
+std::optional<StaticNames::Object> StaticNames::Find(uint64_t address) const {
   const auto after =
       std::ranges::upper_bound(symbols_, address, {}, &Symbol::address);
-  if (after == symbols_.begin()) return "";
+  if (after == symbols_.begin()) return std::nullopt;
   const Symbol& symbol = *(after - 1);
-  if (address >= symbol.end) return "";
-  std::string name = Demangle(symbol.name);
-  if (address > symbol.address) {
-    absl::StrAppend(&name, "+0x", absl::Hex(address - symbol.address));
+  if (address >= symbol.end) return std::nullopt;
+  return Object{.name = Demangle(symbol.name),
+                .offset = address - symbol.address,
+                .size_bytes = symbol.end - symbol.address};
+}
+
+std::string StaticNames::Of(uint64_t address) const {
+  auto object = Find(address);
+  if (!object) return "";
+  if (object->offset > 0) {
+    absl::StrAppend(&object->name, "+0x", absl::Hex(object->offset));
   }
-  return name;
+  return std::move(object->name);
 }
 
 }  // namespace kymo::symbolize

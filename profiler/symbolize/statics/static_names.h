@@ -3,6 +3,7 @@
 //   if (IsStatic(module, address)) {
 //     StaticNames names(module);
 //     names.Of(address)       // "g_cache", "Server::instance+0x28"
+//     names.Find(address)     // the same in parts
 //   }
 //
 // Addresses are relative to the module. Names come from the symbol tables, the
@@ -14,6 +15,7 @@
 #include <libelf.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,8 +32,15 @@ class StaticNames {
   // `module` must outlive this object.
   explicit StaticNames(const ElfModule& module);
 
-  // The object around the address, and how far from its beginning that is. If
-  // no symbol names it, the empty text.
+  // The object around an address, and how far from its beginning that is.
+  struct Object {
+    std::string name;
+    uint64_t offset = 0;
+    uint64_t size_bytes = 0;
+  };
+  // Nothing: no symbol names it.
+  std::optional<Object> Find(uint64_t address) const;
+  // As a text; empty: no symbol names it.
   std::string Of(uint64_t address) const;
 
  private:

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "profiler/symbolize/address_space.h"
 #include "profiler/symbolize/process_mappings.h"
@@ -28,16 +30,26 @@ class StaticNamesTest : public ::testing::Test {
 
   // "-": not in static storage.
   std::string Of(const void* object) {
-    const auto address = reinterpret_cast<uint64_t>(object);
-    const Mapping* const before = space_.FindBefore(address);
-    if (before == nullptr) return "-";
-    const ElfModule& module = modules_.module(before->module);
-    const uint64_t inside = address + before->delta;
-    if (!IsStatic(module, inside)) return "-";
-    return StaticNames(module).Of(inside);
+    const auto in = PlaceOf(object);
+    return in ? StaticNames(*in->first).Of(in->second) : "-";
+  }
+  std::optional<StaticNames::Object> Find(const void* object) {
+    const auto in = PlaceOf(object);
+    return in ? StaticNames(*in->first).Find(in->second) : std::nullopt;
   }
 
  private:
+  std::optional<std::pair<const ElfModule*, uint64_t>> PlaceOf(
+      const void* object) {
+    const auto address = reinterpret_cast<uint64_t>(object);
+    const Mapping* const before = space_.FindBefore(address);
+    if (before == nullptr) return std::nullopt;
+    const ElfModule& module = modules_.module(before->module);
+    const uint64_t inside = address + before->delta;
+    if (!IsStatic(module, inside)) return std::nullopt;
+    return std::pair(&module, inside);
+  }
+
   ModuleTable modules_;
   AddressSpace space_;
 };
@@ -57,6 +69,10 @@ TEST_F(StaticNamesTest, ObjectsHaveTheirNames) {
 TEST_F(StaticNamesTest, AMemberHasItsDistance) {
   EXPECT_EQ(Of(&NamesTestPool::shared[2]),
             "kymo::symbolize::NamesTestPool::shared+0x10");
+  const auto found = Find(&NamesTestPool::shared[2]);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->offset, 16u);
+  EXPECT_EQ(found->size_bytes, 32u);
 }
 
 TEST_F(StaticNamesTest, WhatIsElsewhereIsNotStatic) {

@@ -1,0 +1,22 @@
+// shared_objects.h - tells locks in memory that several processes share.
+//
+//   if (IsShared(trace.Name(wait.object_name))) ...   // "shared memory+0x40"
+//
+// Such a lock has the same name in all of them, and perhaps other addresses.
+#ifndef KYMO_PROFILER_MODEL_SHARED_OBJECTS_H_
+#define KYMO_PROFILER_MODEL_SHARED_OBJECTS_H_
+
+#include <string_view>
+
+namespace kymo::model {
+
+// What the names of such objects begin with.
+inline constexpr std::string_view kSharedPrefix = "shared ";
+
+inline bool IsShared(std::string_view object_name) {
+  return object_name.starts_with(kSharedPrefix);
+}
+
+}  // namespace kymo::model
+
+#endif  // KYMO_PROFILER_MODEL_SHARED_OBJECTS_H_
