@@ -1,3 +1,6 @@
+#include <sched.h>
+#include <time.h>
+
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -257,6 +260,51 @@ TEST(BackendControllerTest, AStopWithALimitHasAThreadOfItsOwn) {
     EXPECT_EQ(ErrorsOf(controller), std::vector<std::string>());
     EXPECT_EQ(stopped_by == started_by, limit_ns == kNoStopLimit);
   }
+}
+
+// While it lives, four threads share the CPU with this one.
+class BusyCpu {
+ public:
+  BusyCpu() {
+    cpu_set_t cpu;
+    CPU_ZERO(&cpu);
+    CPU_SET(sched_getcpu(), &cpu);
+    sched_setaffinity(0, sizeof(cpu), &cpu);  // threads inherit it
+    for (int i = 0; i < 4; ++i) {
+      threads_.emplace_back([this] {
+        while (!may_end_) {
+        }
+      });
+    }
+  }
+  ~BusyCpu() {
+    may_end_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  std::atomic<bool> may_end_ = false;
+  std::vector<std::thread> threads_;
+};
+
+TEST(BackendControllerTest, TimeWithoutACpuDoesNotCountAgainstStop) {
+  const auto stop = [](const std::string& call) {
+    if (call != "Stop") return;
+    const BusyCpu busy;
+    const auto cpu_ns = [] {
+      timespec time;
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+      return time.tv_sec * kNsPerSecond + time.tv_nsec;
+    };
+    while (cpu_ns() < 150 * kNsPerMs) {
+    }
+  };
+  BackendController controller(
+      "busy", std::make_unique<ScriptedSession>(stop, 400 * kNsPerMs), nullptr);
+  ASSERT_TRUE(controller.Prepare(nullptr).ok());
+  ASSERT_TRUE(controller.Start(1).ok());
+  const absl::Status status = controller.Stop();
+  EXPECT_TRUE(status.ok()) << status;
 }
 
 TEST(BackendControllerTest, AStopThatHangsIsGivenUpAndItsSessionKept) {

@@ -1,7 +1,12 @@
 #include "profiler/plugin/stop_within.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -10,6 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/base/clock.h"
 #include "profiler/base/signals_blocked.h"
 #include "profiler/plugin/guarded_call.h"
 
@@ -20,16 +26,28 @@ absl::Status StopNow(ActivitySession& session) {
   return GuardedCall("Stop", [&] { return session.Stop(); });
 }
 
+// How long a thread of this process has been ready to run, but without a CPU;
+// 0 if the kernel does not say. See sched-stats in the kernel's documentation.
+DurationNs WaitedForCpuNs(pid_t tid) {
+  std::ifstream file(absl::StrCat("/proc/self/task/", tid, "/schedstat"));
+  DurationNs ran_ns = 0;
+  DurationNs waited_ns = 0;
+  file >> ran_ns >> waited_ns;
+  return file ? waited_ns : 0;
+}
+
 // A call of Stop, and everything that its thread uses.
 struct Stopping {
   std::unique_ptr<ActivitySession> session;
   std::shared_ptr<const void> keeps;
+  std::atomic<pid_t> tid = 0;
 
   std::mutex lock;
   std::condition_variable changed;
   std::optional<absl::Status> result;  // needs the lock
 
   void Run() {
+    tid = gettid();
     absl::Status status = StopNow(*session);
     const std::lock_guard<std::mutex> locked(lock);
     result = std::move(status);
@@ -37,9 +55,18 @@ struct Stopping {
   }
 
   bool Await(DurationNs limit_ns) {
+    constexpr int kMostTimesLimit = 20;
+    const int64_t begin_ns = MonotonicNs();
+    DurationNs left_ns = limit_ns;
     std::unique_lock<std::mutex> locked(lock);
-    return changed.wait_for(locked, std::chrono::nanoseconds(limit_ns),
-                            [this] { return result.has_value(); });
+    while (!changed.wait_for(locked, std::chrono::nanoseconds(left_ns),
+                             [this] { return result.has_value(); })) {
+      const DurationNs without_cpu_ns =
+          std::min(WaitedForCpuNs(tid), limit_ns * (kMostTimesLimit - 1));
+      left_ns = limit_ns + without_cpu_ns - (MonotonicNs() - begin_ns);
+      if (left_ns <= 0) return false;
+    }
+    return true;
   }
 };
 

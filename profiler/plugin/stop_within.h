@@ -4,7 +4,8 @@
 //   if (session == nullptr) return status;   // it was given up
 //
 // Stop runs on a thread of its own, on which all signals are blocked. If Stop
-// has not returned after the limit, that thread goes on with the session.
+// has not returned after the limit, that thread goes on with the session. Time
+// in which the thread had no CPU does not count, up to 19 times the limit.
 // Nobody may destroy the session while the thread uses it, and nobody can tell
 // how long that will be. So the session and what it needs are never freed: they
 // are the price of a Stop that hangs. Where the process can make no thread,
