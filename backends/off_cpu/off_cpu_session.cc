@@ -114,10 +114,10 @@ class OffCpuSession final : public ActivitySession {
   sampling::ProcessTable& processes_ = stacks_.processes();
   WaitLog waits_;
   WaitCauses causes_{&stacks_, &waits_};
-  NotedCalls calls_{&causes_, &waits_};
   std::map<ThreadKey, ThreadKey> creators_;
   ThreadClock clock_{ThreadClock::kMostThreads,
                      [this](const OffCpuTime& time) { waits_.OnWait(time); }};
+  NotedCalls calls_{&causes_, &waits_, &clock_};
   StackSamples samples_{&clock_, &causes_};
   uint32_t cpu_count_ = 0;
   // Of the program's first thread, before its exec.

@@ -126,6 +126,11 @@ class ThreadClock {
 
   // Whether the thread is timed, and has not ended.
   bool IsTimed(uint32_t tid) const { return live_.contains(tid); }
+  // The process of such a thread; 0: there is none.
+  uint32_t PidOf(uint32_t tid) const {
+    const auto thread = live_.find(tid);
+    return thread == live_.end() ? 0 : thread->second.pid;
+  }
   // The threads that have not ended.
   std::vector<ThreadKey> LiveThreads() const;
 

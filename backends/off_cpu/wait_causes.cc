@@ -167,7 +167,8 @@ void WaitCauses::LookAtBlocked(ThreadClock& clock, uint64_t until_ns) {
       LookAtHolder({.thread = blocked->thread,
                     .since_ns = blocked->since_ns,
                     .times_on_cpu = look_.times_on_cpu(),
-                    .tries = kMostTries});
+                    .tries = kMostTries},
+                   clock);
     }
     pay();
   }
@@ -178,7 +179,7 @@ void WaitCauses::LookAtBlocked(ThreadClock& clock, uint64_t until_ns) {
       continue;
     }
     if (LookAt(again.thread) && look_.times_on_cpu() == again.times_on_cpu) {
-      LookAtHolder(again);
+      LookAtHolder(again, clock);
     }
     pay();
   }
@@ -204,7 +205,7 @@ void WaitCauses::TakeCause(const ThreadKey& thread) {
   log_->OnCause(thread.tid, look_.time_ns(), cause);
 }
 
-void WaitCauses::LookAtHolder(Again look) {
+void WaitCauses::LookAtHolder(Again look, const ThreadClock& clock) {
   const ThreadKey thread = look.thread;
   if (!PlaceOfOwner(look_.call())) return;
   const auto owner = ReadLockOwner(thread.tid, look_.call());
@@ -218,11 +219,16 @@ void WaitCauses::LookAtHolder(Again look) {
         {.thread = thread, .stack = InternSeen(thread, look_, *stacks_)});
     return;
   }
-  if (!ThreadExists(thread.pid, *owner)) return;
-  OtherThread holder = {.thread = {thread.pid, *owner}};
+  uint32_t pid = thread.pid;
+  if (!ThreadExists(pid, *owner)) {
+    // Processes may share the lock.
+    pid = IsOfOneProcess(look_.call()) ? 0 : clock.PidOf(*owner);
+    if (pid == 0) return;
+  }
+  OtherThread holder = {.thread = {pid, *owner}};
   // If it runs, samples may tell where.
   const bool has_stack =
-      holder_look_.Take(thread.pid, *owner) == BlockedLook::Result::kSeen &&
+      holder_look_.Take(pid, *owner) == BlockedLook::Result::kSeen &&
       !Is32Bit(holder_look_.call()) &&
       ReadLockOwner(thread.tid, look_.call()) == owner;
   if (!look_.IsStillTrue(thread.pid, thread.tid)) return;

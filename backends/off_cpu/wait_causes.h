@@ -83,7 +83,7 @@ class WaitCauses {
   void TakeCause(const ThreadKey& thread);
   struct Again;
   // Of the thread that was just looked at.
-  void LookAtHolder(Again look);
+  void LookAtHolder(Again look, const ThreadClock& clock);
   void SetStopped(WaitCause& cause);
   void SetCall(const ThreadKey& thread, const BlockedCall& call,
                const DescriptorUse& use, const ReadMemory& memory,

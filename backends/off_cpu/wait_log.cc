@@ -208,7 +208,9 @@ void WaitLog::OnCall(const CallTime& call,
   }
   // In the next waits for it, somebody else may have the lock.
   if (begin->holder.thread == ThreadKey() && call.holder_tid != 0) {
-    begin->holder.thread = {begin->thread.pid, call.holder_tid};
+    begin->holder.thread = {
+        call.holder_pid != 0 ? call.holder_pid : begin->thread.pid,
+        call.holder_tid};
   }
   Release(held, begin, end);
   if (held.empty()) held_.erase(found);

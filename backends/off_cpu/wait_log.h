@@ -67,6 +67,7 @@ struct CallTime {
   uint64_t begin_ns = 0;
   uint64_t end_ns = 0;
   uint32_t holder_tid = 0;  // who had the lock when the call began; 0: unknown
+  uint32_t holder_pid = 0;  // of its process; 0: the waiting thread's
   // Stacks of looks say more: they have the functions of Python.
   bool keeps_looks_stack = false;
 };

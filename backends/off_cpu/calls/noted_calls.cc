@@ -33,11 +33,13 @@ void NotedCalls::Deliver(uint64_t until_ns) {
       wakes_.Add(std::move(*call));
       continue;
     }
+    const ThreadKey holder = HolderOf(*call);
     log_->OnCall(
         {.tid = call->tid,
          .begin_ns = call->begin_ns,
          .end_ns = call->end_ns,
-         .holder_tid = call->holder_tid,
+         .holder_tid = holder.tid,
+         .holder_pid = holder.pid,
          .keeps_looks_stack = causes_->IsPython(call->pid)},
         [&](const ThreadKey& thread) {
           return causes_->CauseOf(thread, *call);
@@ -47,6 +49,16 @@ void NotedCalls::Deliver(uint64_t until_ns) {
         });
   }
   calls_.erase(calls_.begin(), end);
+}
+
+// The lock may be one that processes share, whose holder is no thread of the
+// recording.
+ThreadKey NotedCalls::HolderOf(const NotedCall& call) const {
+  const uint32_t tid = call.holder_tid;
+  if (tid == 0) return {};
+  if (clock_->times().contains({call.pid, tid})) return {call.pid, tid};
+  const uint32_t pid = clock_->PidOf(tid);
+  return pid == 0 ? ThreadKey() : ThreadKey{pid, tid};
 }
 
 // A thread waits for a condition first, and then perhaps for its mutex.

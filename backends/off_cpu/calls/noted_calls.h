@@ -22,6 +22,7 @@
 #include "absl/status/status.h"
 #include "backends/off_cpu/calls/noted_wakes.h"
 #include "backends/off_cpu/calls/wait_ring_reader.h"
+#include "backends/off_cpu/thread_clock.h"
 #include "backends/off_cpu/wait_causes.h"
 #include "backends/off_cpu/wait_log.h"
 #include "profiler/model/loss_ledger.h"
@@ -31,7 +32,8 @@ namespace kymo::off_cpu {
 
 class NotedCalls {
  public:
-  NotedCalls(WaitCauses* causes, WaitLog* log) : causes_(causes), log_(log) {}
+  NotedCalls(WaitCauses* causes, WaitLog* log, const ThreadClock* clock)
+      : causes_(causes), log_(log), clock_(clock) {}
 
   absl::Status Prepare(TargetSetup& setup);
   // Without Prepare, these do nothing.
@@ -48,7 +50,9 @@ class NotedCalls {
  private:
   WaitCauses* const causes_;
   WaitLog* const log_;
+  const ThreadClock* const clock_;  // knows the processes of threads
   std::unique_ptr<WaitRingReader> reader_;
+  ThreadKey HolderOf(const NotedCall& call) const;
   std::optional<WakeOfWait> WakeOf(const NotedCall& call,
                                    const OffCpuTime& wait, bool is_first) const;
 

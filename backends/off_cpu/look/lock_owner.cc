@@ -51,6 +51,10 @@ std::optional<OwnerPlace> PlaceOfOwner(const BlockedCall& call) {
   return std::nullopt;
 }
 
+bool IsOfOneProcess(const BlockedCall& call) {
+  return (call.arguments[1] & FUTEX_PRIVATE_FLAG) != 0;
+}
+
 std::optional<uint32_t> ReadLockOwner(int64_t tid, const BlockedCall& call) {
   const auto place = PlaceOfOwner(call);
   if (!place) return std::nullopt;

@@ -41,6 +41,9 @@ std::optional<OwnerPlace> PlaceOfOwner(const BlockedCall& call);
 // may look like one: check that the process has such a thread.
 std::optional<uint32_t> ReadLockOwner(int64_t tid, const BlockedCall& call);
 
+// Whether processes cannot share the futex that the call waits for.
+bool IsOfOneProcess(const BlockedCall& call);
+
 }  // namespace kymo::off_cpu
 
 #endif  // KYMO_BACKENDS_OFF_CPU_LOOK_LOCK_OWNER_H_

@@ -11,14 +11,11 @@
 
 namespace {
 
-// Of another process, if processes share the lock: then this knows no thread.
+// Perhaps of another process, if processes share the lock.
 KYMO_INLINE uint32_t HolderOf(const pthread_mutex_t* mutex) {
-  constexpr int kShared = 128;
-  if ((mutex->__data.__kind & kShared) != 0) return 0;
   return static_cast<uint32_t>(mutex->__data.__owner);
 }
 KYMO_INLINE uint32_t HolderOf(const pthread_rwlock_t* lock) {
-  if (lock->__data.__shared != 0) return 0;
   return static_cast<uint32_t>(lock->__data.__cur_writer);
 }
 
