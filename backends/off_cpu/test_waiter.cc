@@ -26,6 +26,9 @@
 //                                 FUNCTION"
 //   test_waiter FILE stop MS      a child stops itself for MS, then it sleeps
 //                                 for MS; the program waits for its end
+//   test_waiter FILE share N      the program and a child take a lock that they
+//                                 share N times each, and sleep with it for
+//                                 20 ms
 // Each thread writes a line into FILE before it ends, by the kernel's clocks of
 // threads: "NAME TID CPU_NS RUN_QUEUE_NS VOLUNTARY INVOLUNTARY NOW_NS". NOW_NS
 // is CLOCK_MONOTONIC, read before the others. A main thread also writes a line
@@ -42,6 +45,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -349,6 +353,26 @@ void Stop(int64_t ms) {
   if (waitpid(child, nullptr, 0) != child) abort();
 }
 
+void Share(int64_t count) {
+  void* const memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) abort();
+  auto* const mutex = static_cast<pthread_mutex_t*>(memory) + 1;
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutex_init(mutex, &attributes);
+  const pid_t child = fork();
+  for (int64_t i = 0; i < count; ++i) {
+    pthread_mutex_lock(mutex);
+    SleepNs(20 * kNsPerMs);
+    pthread_mutex_unlock(mutex);
+    SleepNs(kNsPerMs);  // so that the other process gets it
+  }
+  if (child == 0) _exit(0);
+  if (waitpid(child, nullptr, 0) != child) abort();
+}
+
 [[noreturn]] void Kill(int64_t ms) {
   std::thread sleeper = Start("sleeper", [] { Sleep(1'000'000); });
   std::thread spinner = Start("spinner", [=] { Spin(ms); });
@@ -366,6 +390,7 @@ int Run(const std::string& mode, int64_t count) {
   if (mode == "waits") Waits(count);
   if (mode == "locks") Locks(count);
   if (mode == "stop") Stop(count);
+  if (mode == "share") Share(count);
   if (mode == "contend") {
     BindToOneCpu();
     std::thread other = Start("spinner", [=] { Spin(count); });

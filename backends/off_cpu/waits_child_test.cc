@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "backends/off_cpu/off_cpu_session.h"
@@ -276,6 +279,30 @@ TEST_P(WaitsChildTest, HoldersOfLocksAreNamedRightly) {
   } else {
     EXPECT_GE(long_named, 0.8 * long_waits);
   }
+}
+
+TEST_P(WaitsChildTest, ALockThatProcessesShareIsOneAndIsHeldByTheOther) {
+  ASSERT_NO_FATAL_FAILURE(Run("share", 20));
+  std::map<int64_t, int> waits;  // by process
+  std::set<std::string> names;
+  int held = 0;
+  for (const Wait& wait : shard_.thread_states->waits) {
+    if (wait.kind != WaitKind::kLock || wait.is_open ||
+        wait.duration_ns < 10 * kNsPerMs) {
+      continue;
+    }
+    const int64_t pid = shard_.tracks[wait.track].pid;
+    ++waits[pid];
+    names.emplace(shard_.strings.Get(wait.object_name));
+    if (wait.holder == model::kNoTrack) continue;
+    ++held;
+    EXPECT_NE(shard_.tracks[wait.holder].pid, pid);
+  }
+  ASSERT_EQ(waits.size(), 2u);
+  EXPECT_GE(waits.begin()->second, 3);
+  EXPECT_GE(waits.rbegin()->second, 3);
+  EXPECT_GE(held, 3);
+  EXPECT_THAT(names, ::testing::ElementsAre("shared memory+0x28"));
 }
 
 TEST_P(WaitsChildTest, StoppedProgramsAndWaitsForThemAreNamed) {
