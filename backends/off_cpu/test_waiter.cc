@@ -29,6 +29,7 @@
 //   test_waiter FILE share N      the program and a child take a lock that they
 //                                 share N times each, and sleep with it for
 //                                 20 ms
+//   test_waiter FILE barrier MS   a thread waits for MS at g_barrier
 // Each thread writes a line into FILE before it ends, by the kernel's clocks of
 // threads: "NAME TID CPU_NS RUN_QUEUE_NS VOLUNTARY INVOLUNTARY NOW_NS". NOW_NS
 // is CLOCK_MONOTONIC, read before the others. A main thread also writes a line
@@ -373,6 +374,17 @@ void Share(int64_t count) {
   if (waitpid(child, nullptr, 0) != child) abort();
 }
 
+pthread_barrier_t g_barrier;
+
+void Barrier(int64_t ms) {
+  pthread_barrier_init(&g_barrier, nullptr, 2);
+  std::thread waiter =
+      Start("waiter", [] { pthread_barrier_wait(&g_barrier); });
+  SleepNs(ms * kNsPerMs);
+  pthread_barrier_wait(&g_barrier);
+  waiter.join();
+}
+
 [[noreturn]] void Kill(int64_t ms) {
   std::thread sleeper = Start("sleeper", [] { Sleep(1'000'000); });
   std::thread spinner = Start("spinner", [=] { Spin(ms); });
@@ -390,6 +402,7 @@ int Run(const std::string& mode, int64_t count) {
   if (mode == "waits") Waits(count);
   if (mode == "locks") Locks(count);
   if (mode == "stop") Stop(count);
+  if (mode == "barrier") Barrier(count);
   if (mode == "share") Share(count);
   if (mode == "contend") {
     BindToOneCpu();

@@ -305,6 +305,16 @@ TEST_P(WaitsChildTest, ALockThatProcessesShareIsOneAndIsHeldByTheOther) {
   EXPECT_THAT(names, ::testing::ElementsAre("shared memory+0x28"));
 }
 
+// The word that the kernel knows lies within the barrier.
+TEST_P(WaitsChildTest, ABarrierHasItsNameAlone) {
+  ASSERT_NO_FATAL_FAILURE(Run("barrier", 100));
+  const auto is_of_barrier = [&](const Wait& wait) {
+    return shard_.strings.Get(wait.object_name) ==
+           "(anonymous namespace)::g_barrier in test_waiter";
+  };
+  EXPECT_TRUE(std::ranges::any_of(shard_.thread_states->waits, is_of_barrier));
+}
+
 TEST_P(WaitsChildTest, StoppedProgramsAndWaitsForThemAreNamed) {
   ASSERT_NO_FATAL_FAILURE(Run("stop", 100));
   const Wait parent = LongestOf(pid_);
