@@ -35,6 +35,7 @@ constexpr int64_t kLastSearchNs = 200 * kNsPerMs;
 constexpr size_t kMostNamed = 3;
 
 constexpr std::string_view kClosed = "(closed)";
+constexpr std::string_view kTimerText = "timerfd";
 constexpr std::string_view kAnonymous = "anon_inode:";
 
 uint64_t ClockNs() { return static_cast<uint64_t>(MonotonicNs()); }
@@ -108,17 +109,24 @@ void DescriptorNames::SetPolled(const ThreadKey& thread,
     Set(thread, use, cause);
     return;
   }
-  if (polled.count == 0) return;
+  if (polled.count == 0) {  // nothing but the time limit ends it
+    cause.kind = WaitKind::kSleep;
+    return;
+  }
   std::string text = absl::StrCat(polled.count, " descriptors");
   if (polled.count <= kMostNamed) {
     const char* separator = ": ";
+    bool has_only_timers = !polled.first.empty();
     for (const int32_t number : polled.first) {
       const auto descriptor = static_cast<uint64_t>(number);
-      const std::string name = Find(thread, descriptor, use).text;
-      absl::StrAppend(&text, separator, descriptor, name.empty() ? "" : " ",
-                      name);
+      const Known known = Find(thread, descriptor, use);
+      absl::StrAppend(&text, separator, descriptor,
+                      known.text.empty() ? "" : " ", known.text);
       separator = ", ";
+      has_only_timers = has_only_timers &&
+                        (known.has_only_timers || known.text == kTimerText);
     }
+    if (has_only_timers) cause.kind = WaitKind::kSleep;
   }
   cause.object_name = log_->Name(text);
 }
@@ -249,7 +257,7 @@ void DescriptorNames::DescribeEpoll(const ThreadKey& thread, uint64_t number,
         Describe(thread, descriptor, link, /*is_part=*/true);
     absl::StrAppend(&epoll.text, separator, descriptor, part.empty() ? "" : " ",
                     part);
-    epoll.has_only_timers = epoll.has_only_timers && part == "timerfd";
+    epoll.has_only_timers = epoll.has_only_timers && part == kTimerText;
     separator = ", ";
   }
 }

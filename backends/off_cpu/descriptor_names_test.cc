@@ -119,6 +119,21 @@ TEST_F(DescriptorNamesTest, AnEpollThatHasOnlyTimersIsASleep) {
   for (const int descriptor : {both, timer, epoll}) close(descriptor);
 }
 
+TEST_F(DescriptorNamesTest, APollOfTimersAloneIsASleep) {
+  const auto kind_of = [&](std::vector<int32_t> descriptors) {
+    WaitCause cause = {.kind = WaitKind::kPoll};
+    names_.SetPolled(
+        self_, {}, {.count = descriptors.size(), .first = descriptors}, cause);
+    return cause.kind;
+  };
+  const int one = timerfd_create(CLOCK_MONOTONIC, 0);
+  const int other = timerfd_create(CLOCK_MONOTONIC, 0);
+  EXPECT_EQ(kind_of({one, other}), WaitKind::kSleep);
+  EXPECT_EQ(kind_of({one, other, pipe_[0]}), WaitKind::kPoll);
+  EXPECT_EQ(kind_of({}), WaitKind::kSleep);
+  for (const int descriptor : {one, other}) close(descriptor);
+}
+
 TEST_F(DescriptorNamesTest, OfManyDescriptorsAnEpollHasTheNumber) {
   const int epoll = epoll_create1(0);
   epoll_event event = {.events = EPOLLIN, .data = {}};
