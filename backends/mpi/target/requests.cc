@@ -18,6 +18,7 @@ struct Entry {
   Word handle = 0;  // 0: free
   uint64_t range = 0;
   bool is_waited_for = false;  // a call will end the range
+  bool is_cancelled = false;   // until it is started again
   Request request;
 };
 
@@ -182,7 +183,7 @@ void StartRequest(Word handle) noexcept {
   Entry* const entry = FindEntry(handle);
   if (entry == nullptr) return;
   entry->range = BeginRange(entry->request, 0);
-  entry->is_waited_for = false;
+  entry->is_waited_for = entry->is_cancelled = false;
 }
 
 void FindRequests(Word handles, int count, OpenRequest* open) noexcept {
@@ -214,7 +215,9 @@ void FreeRequest(Word handle) noexcept {
     open = OpenFor(handle);
     Entry* const entry = FindEntry(Handle(handle));
     if (entry != nullptr) {
-      if (open.direction == Direction::kReceive) source = entry->request.source;
+      if (open.direction == Direction::kReceive && !entry->is_cancelled) {
+        source = entry->request.source;
+      }
       tag = entry->request.source_tag;
       EraseEntry(entry);
     }
@@ -228,7 +231,7 @@ void FreeRequest(Word handle) noexcept {
 void CancelRequest(Word handle) noexcept {
   const SpinLock::Held held(requests_lock);
   Entry* const entry = FindEntry(Handle(handle));
-  if (entry != nullptr) entry->request.source = -1;
+  if (entry != nullptr) entry->is_cancelled = true;
 }
 
 int64_t NewMessageNumber() noexcept {

@@ -108,12 +108,16 @@ void AddUnanswered(const model::Trace& trace, const RankCalls& calls,
 }
 
 // Of calls that send and receive, which waited for the later of both. A rank
-// that never came is later than all.
+// that never came is later than all; if both did not, the receive waited: a
+// small message is sent without its receiver.
 void CountOnce(std::vector<Message>& messages,
                std::vector<UnansweredCall>& unanswered) {
   std::unordered_set<model::EventIndex> counted;
-  for (UnansweredCall& call : unanswered) {
-    if (!counted.insert(call.event).second) call.waiting_ns = 0;
+  for (const bool receives : {true, false}) {
+    for (UnansweredCall& call : unanswered) {
+      if (call.receives != receives) continue;
+      if (!counted.insert(call.event).second) call.waiting_ns = 0;
+    }
   }
   std::unordered_map<model::EventIndex, Message*> received_in;
   for (Message& message : messages) {

@@ -792,6 +792,31 @@ TEST(RanksTest, CallsForARankThatNeverCameWaitForIt) {
   EXPECT_THAT(FindRankPath(all), Not(IsEmpty()));
 }
 
+// Rank 0 had posted a receive from rank 1 for later, and waited for rank 2,
+// which the trace does not tell.
+TEST(RanksTest, AnOpenWaitThatMayBeForOneOfTwoNamesNobody) {
+  for (const bool has_sent : {false, true}) {
+    Job job;
+    job.AddRank(0, 3);
+    for (const int source : {1, 2}) {
+      job.Call("MPI_Irecv", 90 + source, 900,
+               {{"comm", 0}, {"source", source}, {"source_tag", 3}},
+               model::kEventAsync | model::kEventOpen);
+    }
+    job.Call("MPI_Wait", 100, 900, {}, model::kEventOpen);
+    job.AddRank(1, 3);
+    job.Call("MPI_Pcontrol", 120, 121);
+    job.AddRank(2, 3);
+    job.Call("MPI_Pcontrol", 120, 121);
+    if (has_sent) {
+      job.Call("MPI_Isend", 95, 900, {{"comm", 0}, {"to", 0}, {"tag", 3}},
+               model::kEventAsync | model::kEventOpen);
+    }
+    const model::Trace trace = job.Build();
+    EXPECT_THAT(LateRanks(JobOfRanks(trace)), IsEmpty()) << has_sent;
+  }
+}
+
 // Its message was on the way, or anybody could have sent it.
 TEST(RanksTest, AnOpenReceiveIsNotAlwaysForARankThatNeverCame) {
   Job job;
@@ -827,6 +852,23 @@ TEST(RanksTest, ACallForARankThatNeverCameCountsOnce) {
   ASSERT_THAT(late, SizeIs(1));
   EXPECT_EQ(late[0].rank, 1u);
   EXPECT_EQ(late[0].waited_ns, 800 + 700);
+}
+
+TEST(RanksTest, OfTwoRanksThatNeverCameACallWaitsForTheOneThatItReceivesFrom) {
+  Job job;
+  job.AddRank(0, 3);
+  job.Call(
+      "MPI_Sendrecv", 100, 900,
+      {{"comm", 0}, {"to", 1}, {"tag", 3}, {"source", 2}, {"source_tag", 3}},
+      model::kEventOpen);
+  for (int rank = 1; rank < 3; ++rank) {
+    job.AddRank(rank, 3);
+    job.Call("MPI_Pcontrol", 120, 121);
+  }
+  const model::Trace trace = job.Build();
+  const auto late = LateRanks(JobOfRanks(trace));
+  ASSERT_THAT(late, SizeIs(1));
+  EXPECT_EQ(late[0].rank, 2u);
 }
 
 // A large message waits for its receiver, a small one does not.

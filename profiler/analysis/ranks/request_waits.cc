@@ -1,6 +1,7 @@
 #include "profiler/analysis/ranks/request_waits.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace kymo::analysis {
 
@@ -22,6 +23,7 @@ RequestWaits::RequestWaits(const model::Trace& trace,
     CompleteMessage(receive, send, true);
     CompleteMessage(send, receive, false);
   }
+  FindUnsure(messages);
   for (const UnansweredCall& call : messages.unanswered) NeverCame(call);
   for (const CollectiveOperation& operation : collectives) {
     if (!operation.only_begins) continue;
@@ -60,9 +62,34 @@ void RequestWaits::CompleteCollective(const End& own, const End& last) {
   Note(*wait, until - trace_.start()[wait->event], last);
 }
 
+// All that was open at the recording's end ends there. So no end tells for
+// which of a rank's open requests an open call waited.
+void RequestWaits::FindUnsure(const MatchedMessages& messages) {
+  std::unordered_map<const RequestWait*, size_t> awaited;
+  const auto add = [&](const End& request, size_t other, bool is_matched) {
+    if ((trace_.flags()[request.event] & model::kEventOpen) == 0) return;
+    const RequestWait* const wait = WaitOf(request);
+    if (wait == nullptr) return;
+    // Of several requests, a call that waits for all waits for those that
+    // nobody answered. MPI_Wait waits for one, whichever that is.
+    const bool waits_for_one =
+        trace_.Name(trace_.name()[wait->event]) == "MPI_Wait";
+    if (is_matched && !waits_for_one) return;
+    const auto [known, is_first] = awaited.try_emplace(wait, other);
+    if (!is_first && known->second != other) unsure_.insert(wait);
+  };
+  for (const Message& message : messages.messages) {
+    add({message.receive, message.to}, message.from, true);
+    add({message.send, message.from}, message.to, true);
+  }
+  for (const UnansweredCall& call : messages.unanswered) {
+    add({call.event, call.rank}, call.awaited, false);
+  }
+}
+
 void RequestWaits::NeverCame(const UnansweredCall& request) {
   RequestWait* const wait = WaitOf({request.event, request.rank});
-  if (wait == nullptr) return;
+  if (wait == nullptr || unsure_.contains(wait)) return;
   const DurationNs waiting =
       trace_.end()[wait->event] - trace_.start()[wait->event];
   Note(*wait, waiting, {model::kNoEvent, request.awaited});

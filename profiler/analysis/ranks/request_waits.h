@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <unordered_set>
 #include <vector>
 
 #include "profiler/analysis/ranks/collectives.h"
@@ -55,12 +56,15 @@ class RequestWaits {
   RequestWait* WaitOf(const End& request);
   void CompleteMessage(const End& own, const End& other, bool receives);
   void CompleteCollective(const End& own, const End& last);
+  void FindUnsure(const MatchedMessages& messages);
   void NeverCame(const UnansweredCall& request);
   static void Note(RequestWait& wait, DurationNs waiting, const End& late);
 
   const model::Trace& trace_;
   const WaitCalls& wait_calls_;
   std::vector<std::vector<RequestWait>> by_rank_;
+  // Open calls of which nobody knows for whom they waited.
+  std::unordered_set<const RequestWait*> unsure_;
 };
 
 }  // namespace kymo::analysis
