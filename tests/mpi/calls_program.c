@@ -159,7 +159,11 @@ static void Freed(int rank) {
     MPI_Irecv(&none, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, &request);
     MPI_Cancel(&request);
     MPI_Request_free(&request);
-    MPI_Irecv(&first, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, &request);
+    MPI_Recv_init(&first, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, &request);
+    MPI_Start(&request);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Start(&request); /* this time it gets one */
     MPI_Request_free(&request);
   }
   MPI_Barrier(MPI_COMM_WORLD);

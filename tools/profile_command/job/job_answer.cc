@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -261,10 +262,11 @@ JobAnswer AnswerOf(const model::Trace& trace, const ProfileCommand& command,
 void KeepTraces(const JobFolder& job, const analysis::RankSums& sums, int count,
                 const RankChoice& choice, JobFiles& files) {
   std::vector<int64_t> wanted = sums.MostInteresting(count);
-  if (wanted.empty()) {
-    for (int64_t rank = 0; rank < job.rank().size; ++rank) {
-      wanted.push_back(rank);
-    }
+  // Where commands were killed, these are not as many as were asked for.
+  const bool has_none = wanted.empty();
+  for (int64_t rank = 0; rank < job.rank().size; ++rank) {
+    if (!has_none && std::ssize(wanted) >= count) break;
+    if (std::ranges::count(wanted, rank) == 0) wanted.push_back(rank);
   }
   const std::vector<int64_t> kept = choice.keep(wanted);
   const std::vector<std::string> before =
