@@ -92,25 +92,25 @@ absl::flat_hash_map<model::NameId, const Place*> ById(
 
 }  // namespace
 
-std::optional<model::NameId> StaticObjects::Place(uint32_t pid,
-                                                  uint64_t object) {
+model::NameId StaticObjects::StaticPlace(uint32_t pid, uint64_t object) {
   const auto mapping = stacks_->StaticAt(pid, object);
-  if (mapping) {
-    // Where the module begins tells processes and their images apart.
-    const std::string name = absl::StrCat("static ", mapping->module, " ",
-                                          absl::Hex(mapping->delta));
-    const model::NameId id = log_->Name(name);
-    if (id != model::kEmptyName) modules_[name] = *mapping;
-    return id;
-  }
+  if (!mapping) return model::kEmptyName;
+  // Where the module begins tells processes and their images apart.
+  const std::string name =
+      absl::StrCat("static ", mapping->module, " ", absl::Hex(mapping->delta));
+  const model::NameId id = log_->Name(name);
+  if (id != model::kEmptyName) modules_[name] = *mapping;
+  return id;
+}
+
+model::NameId StaticObjects::SharedPlaceOf(uint32_t pid, uint64_t object) {
   const auto found =
       memory_.At(pid, stacks_->processes().Process(pid).parent_pid, object);
-  if (!found.is_known) return std::nullopt;
-  if (!found.place) return model::kEmptyName;
-  const std::string name = absl::StrCat("shared ", found.place->id, " ",
-                                        absl::Hex(found.place->delta));
+  if (!found) return model::kEmptyName;
+  const std::string name =
+      absl::StrCat("shared ", found->id, " ", absl::Hex(found->delta));
   const model::NameId id = log_->Name(name);
-  if (id != model::kEmptyName) shared_[name] = *found.place;
+  if (id != model::kEmptyName) shared_[name] = *found;
   return id;
 }
 
@@ -123,13 +123,15 @@ void StaticObjects::Note(uint32_t pid, WaitCause& cause) {
   const std::pair key(pid, cause.object);
   auto known = known_.find(key);
   if (known == known_.end()) {
-    const auto place = Place(pid, cause.object);
+    const model::NameId name = StaticPlace(pid, cause.object);
     // It may have read what the process has mapped.
     version_ = stacks_->mappings_version();
-    if (!place) return;
-    known = known_.try_emplace(key, *place).first;
+    known = known_.try_emplace(key, name).first;
   }
-  cause.object_name = known->second;
+  // Memory comes and goes.
+  cause.object_name = known->second != model::kEmptyName
+                          ? known->second
+                          : SharedPlaceOf(pid, cause.object);
 }
 
 void StaticObjects::Name(model::TraceShard& shard,

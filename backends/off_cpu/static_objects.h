@@ -13,7 +13,6 @@
 #define KYMO_BACKENDS_OFF_CPU_STATIC_OBJECTS_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -41,14 +40,16 @@ class StaticObjects {
   void Name(model::TraceShard& shard, model::ThreadStates& states) const;
 
  private:
-  // The name by which the log tells them apart; nothing: not known yet.
-  std::optional<model::NameId> Place(uint32_t pid, uint64_t object);
+  // The names by which the log tells them apart; kEmptyName: none.
+  model::NameId StaticPlace(uint32_t pid, uint64_t object);
+  model::NameId SharedPlaceOf(uint32_t pid, uint64_t object);
 
   static constexpr size_t kMostKnown = 100'000;
 
   sampling::StackStore* const stacks_;
   WaitLog* const log_;
-  // By process and address, as long as no process maps other code.
+  // What is static, by process and address, as long as no process maps other
+  // code.
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, model::NameId> known_;
   uint64_t version_ = 0;
   SharedMemory memory_;

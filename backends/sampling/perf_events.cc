@@ -270,28 +270,6 @@ void PerfEvents::Close() noexcept {
   more_fds_.clear();
 }
 
-std::vector<pid_t> PerfEvents::watched_tids() const {
-  std::vector<pid_t> tids;
-  for (const ThreadEvent& event : more_fds_) tids.push_back(event.tid);
-  return tids;
-}
-
-bool PerfEvents::SetPeriod(DurationNs period_ns) noexcept {
-  auto value = static_cast<uint64_t>(period_ns);
-  const bool is_program = more_fds_.empty();
-  attr_.sample_period = value;
-  bool is_set = true;
-  if (is_program) {
-    for (const int fd : fds_) {
-      if (ioctl(fd, PERF_EVENT_IOC_PERIOD, &value) != 0) is_set = false;
-    }
-  }
-  for (const ThreadEvent& event : more_fds_) {
-    if (ioctl(event.fd, PERF_EVENT_IOC_PERIOD, &value) != 0) is_set = false;
-  }
-  return is_set;
-}
-
 void PerfEvents::Disable() noexcept {
   for (const int fd : fds_) ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
   for (const ThreadEvent& event : more_fds_) {

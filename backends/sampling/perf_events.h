@@ -118,14 +118,6 @@ class PerfEvents {
   const std::vector<int>& descriptors() const noexcept { return fds_; }
   const std::vector<int>& cpus() const noexcept { return cpus_; }
 
-  // The threads that AlsoWatch was called for.
-  std::vector<pid_t> watched_tids() const;
-  // Of the events that were opened, and of those that threads inherit from now
-  // on; those that threads have inherited stay as they are. The samples of
-  // events that were open go on to tell the period of before (Linux 6.18).
-  // False if the kernel refuses.
-  bool SetPeriod(DurationNs period_ns) noexcept;
-
   // The records of a ring's CPU stop, and go on.
   void Pause(size_t ring) noexcept;
   void Resume(size_t ring) noexcept;

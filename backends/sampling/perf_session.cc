@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -82,8 +81,7 @@ class PerfSession final : public ActivitySession {
   void Drain(uint64_t until_ns);
   bool GoOnWithAllProcesses();
   void WatchCpus();
-  void SlowDown(uint32_t tid);
-  DurationNs PeriodOf(const SampleRecord& record) const;
+  void SlowDown();
   void EndEvents();
   // Whether a process belongs to the target.
   bool IsOurs(uint32_t pid);
@@ -108,10 +106,7 @@ class PerfSession final : public ActivitySession {
   TimeNs all_processes_ns_ = std::numeric_limits<TimeNs>::max();
   BiasWatch watch_;
   RateWatch rate_watch_;
-  // From then on there are fewer samples. Only of these threads the records do
-  // not say so.
-  uint64_t slow_from_ns_ = kNever;
-  std::unordered_set<uint32_t> slow_tids_;
+  uint64_t slow_from_ns_ = kNever;  // from then on there are fewer samples
   TargetPids pids_{[this](uint32_t pid, uint32_t parent) {
     store_.processes().OnFork(pid, pid, parent, parent,
                               ToEpoch(static_cast<uint64_t>(MonotonicNs())));
@@ -244,7 +239,7 @@ void PerfSession::PollLocked() {
   pids_.ForgetEnded();
   if (running_) running_->ReadClocks(now_ns);
   if (of_all_processes_ || slow_from_ns_ != kNever) return;
-  if (const auto tid = rate_watch_.Due()) return SlowDown(*tid);
+  if (rate_watch_.IsDue()) return SlowDown();
   if (watch_.IsDue()) WatchCpus();
 }
 
@@ -266,30 +261,16 @@ void PerfSession::WatchCpus() {
 }
 
 // Events of all processes take nothing at a switch. Where they are not
-// permitted, the kernel changes the events that we opened, and not those that
-// threads have inherited.
-void PerfSession::SlowDown(uint32_t tid) {
+// permitted, all stays as it is: the kernel does not change the period of
+// events that threads have inherited.
+void PerfSession::SlowDown() {
   period_ns_ = kSlowPeriodNs;
   WatchCpus();
-  if (!of_all_processes_) {
-    std::vector<pid_t> tids = events_->watched_tids();
-    if (!running_) tids.push_back(pid_);
-    const std::unordered_set<uint32_t> slow(tids.begin(), tids.end());
-    if (!slow.contains(tid) || !events_->SetPeriod(kSlowPeriodNs)) {
-      period_ns_ = settings_.period_ns;
-      return;
-    }
-    slow_tids_ = slow;
+  if (of_all_processes_) {
+    slow_from_ns_ = static_cast<uint64_t>(MonotonicNs());
+  } else {
+    period_ns_ = settings_.period_ns;
   }
-  slow_from_ns_ = static_cast<uint64_t>(MonotonicNs());
-}
-
-// The kernel goes on to tell the old period of an event that was changed. Its
-// next sample comes a whole new period after that.
-DurationNs PerfSession::PeriodOf(const SampleRecord& record) const {
-  const bool is_slow =
-      record.time_ns >= slow_from_ns_ && slow_tids_.contains(record.tid);
-  return is_slow ? kSlowPeriodNs : static_cast<DurationNs>(record.period_ns);
 }
 
 // No record of the target is lost, since the new events begin before the old
@@ -450,14 +431,14 @@ void PerfSession::HandleSample(const SampleRecord& record) {
   ++our_samples_;
   const uint32_t tid = ThreadOf(record);
   if (record::IsThreadOfKymo(store_.processes().Thread(record.pid, tid).name)) {
-    own_threads_ns_ += PeriodOf(record);
+    own_threads_ns_ += static_cast<DurationNs>(record.period_ns);
     return;
   }
   SampleEvent event{.pid = record.pid,
                     .tid = tid,
                     .time_ns = ToEpoch(record.time_ns),
                     .copied_ns = record.time_ns,
-                    .weight_ns = PeriodOf(record)};
+                    .weight_ns = static_cast<DurationNs>(record.period_ns)};
   if (record.in_kernel) event.kernel_address = record.instruction;
   watch_.OnSample(tid, event.kernel_address);
   if (settings_.may_slow_down && !of_all_processes_ && !is_own_) {

@@ -21,7 +21,7 @@
 //
 // A thread of Go's scheduler that has nothing to run is idle, too, whichever it
 // is and however it waits. So is one that waits in Kymo's own code, for the
-// clocks of other ranks, or for a CPU in the runtime that Kymo preloads.
+// clocks of other ranks, or in the runtime that Kymo preloads.
 //
 // Short waits (profiler/model/waits.h) have no place in time. They belong to no
 // range, and they are idle only if their thread has no range at all.

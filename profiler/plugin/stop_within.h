@@ -5,7 +5,8 @@
 //
 // Stop runs on a thread of its own, on which all signals are blocked. If Stop
 // has not returned after the limit, that thread goes on with the session. Time
-// in which the thread had no CPU does not count, up to 19 times the limit.
+// in which the thread had no CPU does not count, up to 19 times the limit, as
+// far as the kernel has counted it: a wait for a CPU counts at its end.
 // Nobody may destroy the session while the thread uses it, and nobody can tell
 // how long that will be. So the session and what it needs are never freed: they
 // are the price of a Stop that hangs. Where the process can make no thread,

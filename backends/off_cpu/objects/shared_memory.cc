@@ -1,5 +1,7 @@
 #include "backends/off_cpu/objects/shared_memory.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -18,6 +20,12 @@ constexpr int64_t kReadPart = 25;
 constexpr int64_t kOldNs = kNsPerSecond;
 // What is not mapped was mapped since.
 constexpr int64_t kUnmappedOldNs = 100 * kNsPerMs;
+
+int64_t ThreadCpuNs() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * kNsPerSecond + time.tv_nsec;
+}
 
 }  // namespace
 
@@ -42,8 +50,9 @@ SharedMemory::Mappings SharedMemory::Parse(std::string_view text) {
         path_at == 0) {
       continue;
     }
-    if (access[3] == 's' && inode != 0) {
-      std::string_view file = std::string_view(line).substr(path_at);
+    std::string_view file = std::string_view(line).substr(path_at);
+    // The number of a segment of System V may be 0.
+    if (access[3] == 's' && (inode != 0 || !file.empty())) {
       if (file.ends_with(kDeleted)) file.remove_suffix(kDeleted.size());
       // Which is how the kernel names what has no name (shmem_zero_setup).
       if (file == "/dev/zero") file = "memory";
@@ -71,8 +80,8 @@ bool SharedMemory::MayRead(int64_t now_ns) {
   return budget_ns_ > 0;
 }
 
-SharedMemory::Found SharedMemory::At(int64_t pid, int64_t parent_pid,
-                                     uint64_t address) {
+std::optional<SharedPlace> SharedMemory::At(int64_t pid, int64_t parent_pid,
+                                            uint64_t address) {
   if (processes_.size() >= kMostProcesses && !processes_.contains(pid)) {
     processes_.clear();
   }
@@ -82,12 +91,15 @@ SharedMemory::Found SharedMemory::At(int64_t pid, int64_t parent_pid,
   const int64_t age_ns = now_ns - process.read_ns;
   if (process.read_ns == 0 ||
       age_ns > (found == nullptr ? kUnmappedOldNs : kOldNs)) {
-    if (!MayRead(now_ns)) return {.place = {}, .is_known = false};
+    if (!MayRead(now_ns)) {
+      return found == nullptr ? std::nullopt : found->place;
+    }
+    const int64_t begin_cpu_ns = ThreadCpuNs();
     Mappings read =
         Parse(symbolize::ReadProcText(absl::StrCat("/proc/", pid, "/maps")));
     if (!read.empty()) process.mappings = std::move(read);
     process.read_ns = now_ns;
-    budget_ns_ -= MonotonicNs() - now_ns;
+    budget_ns_ -= ThreadCpuNs() - begin_cpu_ns;
     found = Find(process.mappings, address);
   }
   if (process.mappings.empty()) {
@@ -96,7 +108,7 @@ SharedMemory::Found SharedMemory::At(int64_t pid, int64_t parent_pid,
       found = Find(parent->second.mappings, address);
     }
   }
-  return {.place = found == nullptr ? std::nullopt : found->place};
+  return found == nullptr ? std::nullopt : found->place;
 }
 
 }  // namespace kymo::off_cpu

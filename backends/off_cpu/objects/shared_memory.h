@@ -2,13 +2,14 @@
 // lies, such as a lock.
 //
 //   SharedMemory memory;
-//   const auto found = memory.At(pid, parent_pid, address);
-//   if (found.place) Print(found.place->file, address + found.place->delta);
+//   const auto place = memory.At(pid, parent_pid, address);
+//   if (place) Print(place->file, address + place->delta);
 //
 // The place is the same in all processes that map the memory, wherever they do
 // so: the file, which anonymous memory has in the kernel, too, and the offset.
 //
-// Reads /proc/PID/maps, for at most 4 % of the time, and 20 ms at once.
+// Reads /proc/PID/maps, for at most 4 % of the time by the thread's own clock,
+// and about 20 ms at once.
 //
 // Threads: none.
 #ifndef KYMO_BACKENDS_OFF_CPU_OBJECTS_SHARED_MEMORY_H_
@@ -36,12 +37,10 @@ struct SharedPlace {
 
 class SharedMemory {
  public:
-  struct Found {
-    std::optional<SharedPlace> place;  // nothing: it is not shared
-    bool is_known = true;              // or there was no time to find out
-  };
-  // A process that has ended had what its parent has, if that is known.
-  Found At(int64_t pid, int64_t parent_pid, uint64_t address);
+  // Nothing: it is not shared, or there was no time to find out. A process that
+  // has ended had what its parent has, if that is known.
+  std::optional<SharedPlace> At(int64_t pid, int64_t parent_pid,
+                                uint64_t address);
 
  private:
   static constexpr size_t kMostProcesses = 1000;

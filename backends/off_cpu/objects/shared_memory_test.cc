@@ -34,12 +34,12 @@ TEST(SharedMemoryTest, ProcessesThatMapAFileShareItWhereverItIs) {
   SharedMemory memory;
   const auto at_one = memory.At(getpid(), 0, one.address() + 0x40);
   const auto at_other = memory.At(getpid(), 0, other.address() + 0x40);
-  ASSERT_TRUE(at_one.place && at_other.place);
-  EXPECT_EQ(at_one.place->file, "/memfd:locks");
-  EXPECT_EQ(at_one.place->file, at_other.place->file);
-  EXPECT_EQ(at_one.place->id, at_other.place->id);
-  EXPECT_EQ(one.address() + at_one.place->delta, 0u);
-  EXPECT_EQ(other.address() + at_other.place->delta, 0u);
+  ASSERT_TRUE(at_one && at_other);
+  EXPECT_EQ(at_one->file, "/memfd:locks");
+  EXPECT_EQ(at_one->file, at_other->file);
+  EXPECT_EQ(at_one->id, at_other->id);
+  EXPECT_EQ(one.address() + at_one->delta, 0u);
+  EXPECT_EQ(other.address() + at_other->delta, 0u);
 }
 
 TEST(SharedMemoryTest, ChildrenShareMemoryWithoutAName) {
@@ -52,18 +52,16 @@ TEST(SharedMemoryTest, ChildrenShareMemoryWithoutAName) {
   }
   SharedMemory memory;
   const auto here = memory.At(getpid(), 0, shared.address());
-  EXPECT_EQ(here.place->file, "memory");
-  EXPECT_EQ(here.place, memory.At(child, getpid(), shared.address()).place);
-  EXPECT_NE(here.place->id,
-            memory.At(child, getpid(), more.address()).place->id);
-  EXPECT_FALSE(memory.At(child, getpid(), own.address()).place);
-  EXPECT_TRUE(memory.At(child, getpid(), own.address()).is_known);
+  EXPECT_EQ(here->file, "memory");
+  EXPECT_EQ(here, memory.At(child, getpid(), shared.address()));
+  EXPECT_NE(here->id, memory.At(child, getpid(), more.address())->id);
+  EXPECT_FALSE(memory.At(child, getpid(), own.address()));
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   // Nobody can read any more what it had.
   SharedMemory later;
   later.At(getpid(), 0, shared.address());
-  EXPECT_EQ(here.place, later.At(child, getpid(), shared.address()).place);
+  EXPECT_EQ(here, later.At(child, getpid(), shared.address()));
 }
 
 }  // namespace

@@ -48,14 +48,11 @@ void RateWatch::OnSample(uint32_t pid, uint32_t tid) {
   }
   if (now->on_cpu_ns - thread.before->on_cpu_ns < kWindowNs) return;
   if (IsDear(*thread.before, *now)) {
-    due_ = tid;
-    is_over_ = true;
+    is_due_ = is_over_ = true;
   }
   thread.before = now;
 }
 
-std::optional<uint32_t> RateWatch::Due() {
-  return std::exchange(due_, std::nullopt);
-}
+bool RateWatch::IsDue() { return std::exchange(is_due_, false); }
 
 }  // namespace kymo::sampling

@@ -3,7 +3,7 @@
 //   RateWatch watch;
 //   watch.OnSample(pid, tid);              // each
 //   watch.OnThreadEnd(tid);
-//   if (const auto tid = watch.Due()) ...  // says so once: this thread's
+//   if (watch.IsDue()) TakeFewer();        // says so once
 //
 // The kernel programs the CPU's timer whenever a thread with a perf event gets
 // its CPU, which takes microseconds of a virtual machine (docs/overhead.md). A
@@ -46,8 +46,8 @@ class RateWatch {
   void OnSample(uint32_t pid, uint32_t tid);
   void OnThreadEnd(uint32_t tid) { threads_.erase(tid); }
 
-  // A thread that switches often and waits for CPUs. Not nothing at most once.
-  std::optional<uint32_t> Due();
+  // Whether some thread switches often and waits for CPUs. True at most once.
+  bool IsDue();
 
  private:
   struct Thread {
@@ -57,7 +57,7 @@ class RateWatch {
 
   const Read read_;
   std::unordered_map<uint32_t, Thread> threads_;
-  std::optional<uint32_t> due_;
+  bool is_due_ = false;
   bool is_over_ = false;
 };
 

@@ -83,7 +83,7 @@ MpiCall ReadCall(const Trace& trace, EventIndex event, std::string_view name) {
       .bytes = numbers.Get("bytes", 0)};
   if (call.is_open && call.from < 0) {
     call.from = numbers.Get("source", -1);
-    call.receive_tag = numbers.Get("source_tag", -1);
+    call.receive_tag = model::LaneOfTag(name, numbers.Get("source_tag", -1));
   }
   call.kind = KindOf(name, call);
   call.is_message = model::StandsForMessages(
