@@ -51,8 +51,8 @@ void NotedCalls::Deliver(uint64_t until_ns) {
   calls_.erase(calls_.begin(), end);
 }
 
-// Of a lock that processes share, the holder may be a thread of another process.
-// Nothing if no such thread is recorded.
+// Of a lock that processes share, the holder may be of another process. Nothing
+// if no such thread is recorded.
 ThreadKey NotedCalls::HolderOf(const NotedCall& call) const {
   const uint32_t tid = call.holder_tid;
   if (tid == 0) return {};
