@@ -23,8 +23,7 @@ RequestWaits::RequestWaits(const model::Trace& trace,
     CompleteMessage(receive, send, true);
     CompleteMessage(send, receive, false);
   }
-  FindUnsure(messages);
-  for (const UnansweredCall& call : messages.unanswered) NeverCame(call);
+  NeverCame(messages);
   for (const CollectiveOperation& operation : collectives) {
     if (!operation.only_begins) continue;
     for (const CollectivePart& part : operation.parts) {
@@ -64,11 +63,12 @@ void RequestWaits::CompleteCollective(const End& own, const End& last) {
 
 // All that was open at the recording's end ends there. So no end tells for
 // which of a rank's open requests an open call waited.
-void RequestWaits::FindUnsure(const MatchedMessages& messages) {
-  std::unordered_map<const RequestWait*, size_t> awaited;
+void RequestWaits::NeverCame(const MatchedMessages& messages) {
+  constexpr size_t kUnsure = ~size_t{0};
+  std::unordered_map<RequestWait*, size_t> awaited;
   const auto add = [&](const End& request, size_t other, bool is_matched) {
     if ((trace_.flags()[request.event] & model::kEventOpen) == 0) return;
-    const RequestWait* const wait = WaitOf(request);
+    RequestWait* const wait = WaitOf(request);
     if (wait == nullptr) return;
     // Of several requests, a call that waits for all waits for those that
     // nobody answered. MPI_Wait waits for one, whichever that is.
@@ -76,7 +76,7 @@ void RequestWaits::FindUnsure(const MatchedMessages& messages) {
         trace_.Name(trace_.name()[wait->event]) == "MPI_Wait";
     if (is_matched && !waits_for_one) return;
     const auto [known, is_first] = awaited.try_emplace(wait, other);
-    if (!is_first && known->second != other) unsure_.insert(wait);
+    if (!is_first && known->second != other) known->second = kUnsure;
   };
   for (const Message& message : messages.messages) {
     add({message.receive, message.to}, message.from, true);
@@ -85,14 +85,15 @@ void RequestWaits::FindUnsure(const MatchedMessages& messages) {
   for (const UnansweredCall& call : messages.unanswered) {
     add({call.event, call.rank}, call.awaited, false);
   }
-}
-
-void RequestWaits::NeverCame(const UnansweredCall& request) {
-  RequestWait* const wait = WaitOf({request.event, request.rank});
-  if (wait == nullptr || unsure_.contains(wait)) return;
-  const DurationNs waiting =
-      trace_.end()[wait->event] - trace_.start()[wait->event];
-  Note(*wait, waiting, {model::kNoEvent, request.awaited});
+  for (const UnansweredCall& call : messages.unanswered) {
+    RequestWait* const wait = WaitOf({call.event, call.rank});
+    if (wait == nullptr) continue;
+    const auto known = awaited.find(wait);
+    if (known != awaited.end() && known->second == kUnsure) continue;
+    const DurationNs waiting =
+        trace_.end()[wait->event] - trace_.start()[wait->event];
+    Note(*wait, waiting, {model::kNoEvent, call.awaited});
+  }
 }
 
 void RequestWaits::Note(RequestWait& wait, DurationNs waiting,

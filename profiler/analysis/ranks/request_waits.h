@@ -14,7 +14,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <unordered_set>
 #include <vector>
 
 #include "profiler/analysis/ranks/collectives.h"
@@ -56,15 +55,12 @@ class RequestWaits {
   RequestWait* WaitOf(const End& request);
   void CompleteMessage(const End& own, const End& other, bool receives);
   void CompleteCollective(const End& own, const End& last);
-  void FindUnsure(const MatchedMessages& messages);
-  void NeverCame(const UnansweredCall& request);
+  void NeverCame(const MatchedMessages& messages);
   static void Note(RequestWait& wait, DurationNs waiting, const End& late);
 
   const model::Trace& trace_;
   const WaitCalls& wait_calls_;
   std::vector<std::vector<RequestWait>> by_rank_;
-  // Open calls of which nobody knows for whom they waited.
-  std::unordered_set<const RequestWait*> unsure_;
 };
 
 }  // namespace kymo::analysis
