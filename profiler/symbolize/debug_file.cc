@@ -52,7 +52,9 @@ bool HasBuildId(Elf* elf, const std::string& build_id) {
 }  // namespace
 
 DebugFile::DebugFile(DebugFile&& other) noexcept
-    : file_(std::move(other.file_)), elf_(std::exchange(other.elf_, nullptr)) {}
+    : file_(std::move(other.file_)),
+      elf_(std::exchange(other.elf_, nullptr)),
+      inflated_(std::move(other.inflated_)) {}
 
 DebugFile::DebugFile(const std::string& path)
     : DebugFile(OwnedDescriptor(
@@ -64,6 +66,11 @@ DebugFile::DebugFile(OwnedDescriptor file) : file_(std::move(file)) {
 
 DebugFile::~DebugFile() {
   if (elf_ != nullptr) elf_end(elf_);
+}
+
+Elf* DebugFile::ElfForLibdw() {
+  if (!inflated_) inflated_.emplace(elf_, file_.get());
+  return inflated_->elf() != nullptr ? inflated_->elf() : elf_;
 }
 
 DebugFile DebugFile::For(const ElfModule& module) {

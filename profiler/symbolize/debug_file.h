@@ -8,10 +8,12 @@
 
 #include <libelf.h>
 
+#include <optional>
 #include <string>
 
 #include "profiler/base/owned_descriptor.h"
 #include "profiler/symbolize/elf_module.h"
+#include "profiler/symbolize/stripped/inflated_image.h"
 
 namespace kymo::symbolize {
 
@@ -27,6 +29,8 @@ class DebugFile {
   static DebugFile For(const ElfModule& module);
 
   Elf* elf() const noexcept { return elf_; }  // null: not open
+  // What libdw reads: decompressed, if that is quicker.
+  Elf* ElfForLibdw();
 
  private:
   explicit DebugFile(const std::string& path);
@@ -35,6 +39,7 @@ class DebugFile {
 
   OwnedDescriptor file_;
   Elf* elf_ = nullptr;
+  std::optional<InflatedImage> inflated_;
 };
 
 }  // namespace kymo::symbolize

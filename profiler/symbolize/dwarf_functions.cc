@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "profiler/symbolize/listed_units.h"
+
 namespace kymo::symbolize {
 namespace {
 
@@ -65,24 +67,95 @@ DwarfFunctions::DwarfFunctions(Elf* elf)
     : dwarf_(elf == nullptr ? nullptr
                             : dwarf_begin_elf(elf, DWARF_C_READ, nullptr)) {
   if (dwarf_ == nullptr) return;
+  ReadList(elf);
+  if (listed_.empty()) ReadAllUnits();
+}
+
+void DwarfFunctions::ReadList(Elf* elf) {
+  Dwarf_Off next = 0;
+  size_t header_bytes = 0;
+  const bool has_units =
+      dwarf_next_unit(dwarf_, 0, &next, &header_bytes, nullptr, nullptr,
+                      nullptr, nullptr, nullptr, nullptr) == 0;
+  if (!has_units) return;
+  for (const ListedUnit& unit : ReadListedUnits(elf)) {
+    listed_.push_back({unit.start, unit.end, unit.offset});
+  }
+  SortByStart(listed_);
+}
+
+void DwarfFunctions::ReadAllUnits() {
+  has_all_units_ = true;
   Dwarf_CU* cu = nullptr;
   Dwarf_Die unit, split;
   uint8_t type = 0;
   while (dwarf_get_units(dwarf_, cu, &cu, nullptr, &type, &unit, &split) == 0) {
-    if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
-    const bool is_split = type == DW_UT_skeleton && split.addr != nullptr;
-    units_.push_back({.lines = unit, .functions = is_split ? split : unit});
-    AddRanges(&unit, units_.size() - 1, ranges_);
+    const uint64_t offset = dwarf_dieoffset(&unit) - dwarf_cuoffset(&unit);
+    if (AddUnit(offset, type, unit, split) == nullptr) continue;
+    AddRanges(&unit, offset, ranges_);
   }
-  std::sort(ranges_.begin(), ranges_.end(),
-            [](const Range& a, const Range& b) { return a.start < b.start; });
+  SortByStart(ranges_);
+}
+
+// Null if it has no functions of its own.
+DwarfFunctions::Unit* DwarfFunctions::AddUnit(uint64_t offset, uint8_t type,
+                                              const Dwarf_Die& unit,
+                                              const Dwarf_Die& split) {
+  if (type != DW_UT_compile && type != DW_UT_skeleton) return nullptr;
+  const bool is_split = type == DW_UT_skeleton && split.addr != nullptr;
+  const auto [at, is_new] = units_.try_emplace(offset);
+  if (is_new) {
+    at->second.lines = unit;
+    at->second.functions = is_split ? split : unit;
+  }
+  return &at->second;
+}
+
+// Null if that is no unit.
+DwarfFunctions::Unit* DwarfFunctions::UnitOf(uint64_t offset) {
+  if (const auto at = units_.find(offset); at != units_.end()) {
+    return &at->second;
+  }
+  Dwarf_Off next = 0;
+  size_t header_bytes = 0;
+  Dwarf_Die unit, split;
+  uint8_t type = 0;
+  if (dwarf_next_unit(dwarf_, offset, &next, &header_bytes, nullptr, nullptr,
+                      nullptr, nullptr, nullptr, nullptr) != 0 ||
+      dwarf_offdie(dwarf_, offset + header_bytes, &unit) == nullptr ||
+      dwarf_cu_info(unit.cu, nullptr, &type, nullptr, &split, nullptr, nullptr,
+                    nullptr) != 0) {
+    return nullptr;
+  }
+  return AddUnit(offset, type, unit, split);
+}
+
+// The list may be wrong; what the unit itself says counts.
+DwarfFunctions::Unit* DwarfFunctions::UnitAt(uint64_t address) {
+  if (!has_all_units_) {
+    const Range* const listed = FindRange(listed_, address);
+    Unit* const unit = listed == nullptr ? nullptr : UnitOf(listed->index);
+    std::vector<Range> its;
+    if (unit != nullptr) AddRanges(&unit->lines, 0, its);
+    const auto has_address = [address](const Range& range) {
+      return range.start <= address && address < range.end;
+    };
+    if (std::ranges::any_of(its, has_address)) return unit;
+    ReadAllUnits();
+  }
+  const Range* const range = FindRange(ranges_, address);
+  return range == nullptr ? nullptr : &units_.find(range->index)->second;
 }
 
 DwarfFunctions::~DwarfFunctions() {
   if (dwarf_ != nullptr) dwarf_end(dwarf_);
 }
 
-void DwarfFunctions::AddRanges(Dwarf_Die* die, size_t index,
+void DwarfFunctions::SortByStart(std::vector<Range>& ranges) {
+  std::ranges::sort(ranges, {}, &Range::start);
+}
+
+void DwarfFunctions::AddRanges(Dwarf_Die* die, uint64_t index,
                                std::vector<Range>& ranges) {
   Dwarf_Addr base, start, end;
   ptrdiff_t at = 0;
@@ -121,8 +194,7 @@ void DwarfFunctions::IndexFunctions(Unit& unit) {
       }
     } while (dwarf_siblingof(&die, &die) == 0);
   }
-  std::sort(unit.ranges.begin(), unit.ranges.end(),
-            [](const Range& a, const Range& b) { return a.start < b.start; });
+  SortByStart(unit.ranges);
 }
 
 std::vector<Dwarf_Die> DwarfFunctions::InlineChain(Dwarf_Die function,
@@ -148,9 +220,9 @@ std::vector<Dwarf_Die> DwarfFunctions::InlineChain(Dwarf_Die function,
 }
 
 std::vector<SourceFrame> DwarfFunctions::Find(uint64_t address) {
-  const Range* const unit_range = FindRange(ranges_, address);
-  if (unit_range == nullptr) return {};
-  Unit& unit = units_[unit_range->index];
+  Unit* const found = UnitAt(address);
+  if (found == nullptr) return {};
+  Unit& unit = *found;
   if (!unit.is_indexed) IndexFunctions(unit);
   std::vector<SourceFrame> frames;
   const Range* const range = FindRange(unit.ranges, address);

@@ -1,7 +1,8 @@
 // dwarf_functions.h - functions, inlined calls and lines from debug info.
 //
-// Units are indexed by address once. A unit's functions are indexed when they
-// are first needed.
+// A unit's functions are indexed when they are first needed. Which unit has an
+// address is read from the file's list (listed_units.h). Only where that does
+// not tell, all units are indexed by address, once.
 // Threads: none.
 #ifndef KYMO_PROFILER_SYMBOLIZE_DWARF_FUNCTIONS_H_
 #define KYMO_PROFILER_SYMBOLIZE_DWARF_FUNCTIONS_H_
@@ -9,6 +10,7 @@
 #include <elfutils/libdw.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -36,13 +38,13 @@ class DwarfFunctions {
   // known.
   std::vector<SourceFrame> Find(uint64_t address);
 
-  bool empty() const noexcept { return ranges_.empty(); }
+  bool empty() const noexcept { return listed_.empty() && ranges_.empty(); }
 
  private:
   struct Range {
     uint64_t start;
     uint64_t end;
-    size_t index;  // of the unit, or of the function in it
+    uint64_t index;  // the unit's offset, or the function's in the unit
   };
   struct Unit {
     Dwarf_Die lines;      // has the line table
@@ -52,7 +54,14 @@ class DwarfFunctions {
     std::vector<Range> ranges;
   };
 
-  static void AddRanges(Dwarf_Die* die, size_t index,
+  void ReadList(Elf* elf);
+  void ReadAllUnits();
+  Unit* AddUnit(uint64_t offset, uint8_t type, const Dwarf_Die& unit,
+                const Dwarf_Die& split);
+  Unit* UnitOf(uint64_t offset);
+  Unit* UnitAt(uint64_t address);
+  static void SortByStart(std::vector<Range>& ranges);
+  static void AddRanges(Dwarf_Die* die, uint64_t index,
                         std::vector<Range>& ranges);
   static const Range* FindRange(const std::vector<Range>& ranges,
                                 uint64_t address);
@@ -61,8 +70,10 @@ class DwarfFunctions {
                                             uint64_t address);
 
   Dwarf* dwarf_ = nullptr;
-  std::vector<Unit> units_;
-  std::vector<Range> ranges_;
+  std::vector<Range> listed_;       // an index is a unit's offset
+  std::map<uint64_t, Unit> units_;  // by their offsets
+  bool has_all_units_ = false;
+  std::vector<Range> ranges_;  // of all units
 };
 
 }  // namespace kymo::symbolize

@@ -78,7 +78,7 @@ struct ModuleSymbolizer::Tables {
       : module_functions(module.elf()),
         debug_file(module_functions.empty() ? DebugFile::For(module)
                                             : DebugFile()),
-        debug_functions(debug_file.elf()),
+        debug_functions(debug_file.ElfForLibdw()),
         mini_debug_info(module.elf()),
         go_functions(module.elf()),
         unwind_functions(module.elf()) {

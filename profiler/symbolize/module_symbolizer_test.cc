@@ -41,6 +41,16 @@ struct Place {
   uint64_t address;
 };
 
+std::string TextOf(ModuleSymbolizer& symbolizer, uint64_t address) {
+  std::string text;
+  for (const NamedFrame& frame : symbolizer.Name(address)) {
+    if (!frame.is_resolved) return "no name";  // it would have the file's
+    text += frame.function + " " + frame.file + ":" +
+            std::to_string(frame.line) + (frame.is_inlined ? " i\n" : "\n");
+  }
+  return text;
+}
+
 class ModuleSymbolizerTest : public ::testing::Test {
  protected:
   ModuleSymbolizerTest() { AddOwnMappings(modules_, space_); }
@@ -119,6 +129,37 @@ TEST_F(ModuleSymbolizerTest, AFileReplacedSinceIsNotUsed) {
   EXPECT_FALSE(module->IsUnchanged());
   EXPECT_FALSE(ModuleSymbolizer(*module).Name(0x1000).front().is_resolved);
   std::filesystem::remove(copy);
+}
+
+// As packages of distributions have it, with and without the list of units.
+TEST_F(ModuleSymbolizerTest, ACompressedDebugFileSaysTheSame) {
+  const std::string folder = testing::TempDir() + "/compressed_debug_file";
+  const std::string program = std::filesystem::canonical("/proc/self/exe");
+  const std::string stripped = folder + "/program";
+  const std::string debug = folder + "/program.debug";
+  int line = 0;
+  const Place place = Find(PlaceInOuter(&line));
+  ModuleSymbolizer whole(*place.module);
+  for (const std::string option : {"", " --remove-section=.debug_aranges"}) {
+    std::filesystem::create_directories(folder);
+    const std::string commands =
+        "objcopy --only-keep-debug --compress-debug-sections=zlib" + option +
+        " " + program + " " + debug +
+        " && objcopy --strip-all --add-gnu-debuglink=" + debug + " " + program +
+        " " + stripped;
+    ASSERT_EQ(system(commands.c_str()), 0);
+    const auto module =
+        ElfModule::File(getpid(), {.path = stripped, .mapped_ns = INT64_MAX});
+    ModuleSymbolizer compressed(*module);
+    // Of several functions and units, and between them.
+    for (uint64_t address = place.address - 40'000;
+         address < place.address + 40'000; address += 997) {
+      EXPECT_EQ(TextOf(compressed, address), TextOf(whole, address));
+    }
+    EXPECT_NE(TextOf(compressed, place.address).find("InlinedPlace"),
+              std::string::npos);
+    std::filesystem::remove_all(folder);
+  }
 }
 
 TEST_F(ModuleSymbolizerTest, DemanglesWhatIsMangledOnly) {

@@ -30,6 +30,7 @@ struct TestSection {
   std::string bytes;
   uint32_t link = 0;
   uint64_t entry_bytes = 0;
+  uint64_t flags = 0;
 };
 
 struct TestSymbol {
@@ -135,6 +136,7 @@ struct TestElf {
       headers.push_back({.sh_name = static_cast<Elf64_Word>(
                              section.name.empty() ? 0 : names.size()),
                          .sh_type = section.type,
+                         .sh_flags = section.flags,
                          .sh_addr = section.address,
                          .sh_link = section.link,
                          .sh_addralign = 1,

@@ -1,0 +1,160 @@
+#include "profiler/symbolize/stripped/inflated_image.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "profiler/base/owned_descriptor.h"
+#include "profiler/symbolize/stripped/elf_section.h"
+#include "profiler/symbolize/test_elf.h"
+
+namespace kymo::symbolize {
+namespace {
+
+// As the gABI has it: a header, and then a stream of zlib.
+std::string Compressed(const std::string& bytes,
+                       uint32_t type = ELFCOMPRESS_ZLIB,
+                       std::optional<uint64_t> told_bytes = std::nullopt) {
+  std::string out(compressBound(bytes.size()), '\0');
+  uLongf size = out.size();
+  EXPECT_EQ(
+      compress(reinterpret_cast<Bytef*>(out.data()), &size,
+               reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()),
+      Z_OK);
+  out.resize(size);
+  return BytesOf(Elf64_Chdr{.ch_type = type,
+                            .ch_reserved = 0,
+                            .ch_size = told_bytes.value_or(bytes.size()),
+                            .ch_addralign = 1}) +
+         out;
+}
+
+// Not the same everywhere, and longer than what is read at a time.
+std::string Long() {
+  std::string text;
+  uint32_t number = 1;
+  while (text.size() < 300'000) {
+    number = number * 1664525 + 1013904223;
+    text += std::to_string(number);
+  }
+  return text;
+}
+
+class InflatedImageTest : public testing::Test {
+ protected:
+  ~InflatedImageTest() override { std::filesystem::remove(path_); }
+
+  // What libdw would read; nothing if it is left to libdw.
+  bool Inflates(const TestElf& elf) {
+    elf.WriteTo(path_);
+    return InflatesFile();
+  }
+  bool InflatesFile() {
+    const OwnedDescriptor file(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    elf_version(EV_CURRENT);
+    Elf* const elf = elf_begin(file.get(), ELF_C_READ, nullptr);
+    image_.emplace(elf, file.get());
+    elf_end(elf);
+    return image_->elf() != nullptr;
+  }
+  std::optional<std::string> Section(const char* name) {
+    const auto section = FindElfSection(image_->elf(), name);
+    if (!section) return std::nullopt;
+    EXPECT_EQ(section->header.sh_flags, 0u);
+    const Elf_Data* const data = elf_getdata(section->section, nullptr);
+    return std::string(static_cast<const char*>(data->d_buf), data->d_size);
+  }
+  bool InflatesInfo(const std::string& bytes) {
+    TestElf elf;
+    AddCompressed(elf, ".debug_info", bytes);
+    return Inflates(elf);
+  }
+  static void AddCompressed(TestElf& elf, const std::string& name,
+                            const std::string& bytes) {
+    elf.Add({.name = name, .bytes = bytes, .flags = SHF_COMPRESSED});
+  }
+
+  const std::string path_ = testing::TempDir() + "/inflated_image_test";
+  std::optional<InflatedImage> image_;
+};
+
+TEST_F(InflatedImageTest, HasWhatLibdwNeeds) {
+  TestElf elf;
+  elf.Add({.name = ".text", .address = 0x1000, .bytes = "code"});
+  AddCompressed(elf, ".debug_info", Compressed(Long()));
+  AddCompressed(elf, ".debug_loclists", Compressed("lists"));
+  AddCompressed(elf, ".debug_line", Compressed("lines"));
+  elf.Add({.name = ".debug_str", .bytes = Long() + "strings"});
+  elf.Add({.name = ".debug_abbrev", .bytes = ""});
+  ASSERT_TRUE(Inflates(elf));
+  EXPECT_EQ(Section(".debug_info"), Long());
+  EXPECT_EQ(Section(".debug_line"), "lines");
+  EXPECT_EQ(Section(".debug_str"), Long() + "strings");
+  EXPECT_EQ(Section(".debug_abbrev"), "");
+  EXPECT_EQ(Section(".debug_loclists"), std::nullopt);
+  EXPECT_EQ(Section(".text"), std::nullopt);
+  GElf_Ehdr header;
+  ASSERT_NE(gelf_getehdr(image_->elf(), &header), nullptr);
+  EXPECT_EQ(header.e_type, ET_DYN);
+  EXPECT_EQ(header.e_machine, elf.machine);
+}
+
+TEST_F(InflatedImageTest, WhatIsNotCompressedIsLeftToLibdw) {
+  TestElf elf;
+  elf.Add({.name = ".debug_info", .bytes = "info"});
+  EXPECT_FALSE(Inflates(elf));
+  EXPECT_FALSE(Inflates(TestElf()));
+  EXPECT_EQ(InflatedImage(nullptr, -1).elf(), nullptr);
+  EXPECT_EQ(InflatedImage().elf(), nullptr);
+}
+
+TEST_F(InflatedImageTest, WhatHasPartsInOtherFilesIsLeftToLibdw) {
+  for (const char* const name : {".gnu_debugaltlink", ".debug_addr"}) {
+    TestElf elf;
+    AddCompressed(elf, ".debug_info", Compressed("info"));
+    EXPECT_TRUE(Inflates(elf));
+    elf.Add({.name = name, .bytes = "other"});
+    EXPECT_FALSE(Inflates(elf)) << name;
+  }
+}
+
+TEST_F(InflatedImageTest, WhatIsDamagedIsLeftToLibdw) {
+  const std::string good = Compressed(Long());
+  ASSERT_TRUE(InflatesInfo(good));
+  std::string flipped = good;
+  flipped[flipped.size() / 2] ^= 0x55;
+  std::string wrong_sum = good;
+  wrong_sum.back() ^= 1;
+  for (const std::string& bytes :
+       {std::string(), good.substr(0, 10), good.substr(0, sizeof(Elf64_Chdr)),
+        good.substr(0, good.size() - 1), flipped, wrong_sum,
+        Compressed("text", /*ELFCOMPRESS_ZSTD*/ 2),
+        Compressed("text", ELFCOMPRESS_ZLIB, 3),
+        Compressed("text", ELFCOMPRESS_ZLIB, 5),
+        // As much as could be, and more than there can be.
+        Compressed("text", ELFCOMPRESS_ZLIB, 30'000),
+        Compressed("text", ELFCOMPRESS_ZLIB, uint64_t{1} << 40)}) {
+    EXPECT_FALSE(InflatesInfo(bytes));
+  }
+}
+
+TEST_F(InflatedImageTest, AFileThatEndsTooSoonIsLeftToLibdw) {
+  TestElf elf;
+  AddCompressed(elf, ".debug_info", Compressed(Long()));
+  const std::string bytes = elf.WriteTo(path_);
+  const OwnedDescriptor file(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  elf_version(EV_CURRENT);
+  Elf* const opened = elf_begin(file.get(), ELF_C_READ, nullptr);
+  ASSERT_TRUE(FindElfSection(opened, ".debug_info"));
+  std::filesystem::resize_file(path_, bytes.size() / 2);
+  EXPECT_EQ(InflatedImage(opened, file.get()).elf(), nullptr);
+  elf_end(opened);
+}
+
+}  // namespace
+}  // namespace kymo::symbolize
