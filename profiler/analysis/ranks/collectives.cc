@@ -68,6 +68,7 @@ class CollectiveFinder {
     for (const MpiCall& call : calls_.calls) {
       TimeNs& last_ns = last_begin_ns_[call.rank];
       last_ns = std::max(last_ns, trace_.start()[call.event]);
+      if (call.has_failed) failed_.insert(call.event);
       if (call.kind == MpiKind::kCollective && call.is_request) {
         requests_[{call.rank, call.comm, trace_.name()[call.event]}].push_back(
             call.event);
@@ -194,28 +195,55 @@ class CollectiveFinder {
                                     trace_.end()[parts[i].event]);
       parts[i].waiting_ns = std::max<DurationNs>(0, until - BeginOf(parts[i]));
     }
-    operation.never_came = NeverCame(operation);
-    if (!operation.never_came) return;
-    for (CollectivePart& part : parts) {
+    const std::vector<size_t> absent = AbsentFrom(operation);
+    for (size_t i = 0; i < parts.size() && !absent.empty(); ++i) {
+      CollectivePart& part = parts[i];
+      part.never_came = NeverCame(part, roots[i], absent, operation);
+      if (!part.never_came || operation.only_begins) continue;
       part.waiting_ns = trace_.end()[part.event] - BeginOf(part);
     }
   }
 
-  // A rank that is missing, but called something later, has lost its record.
-  std::optional<size_t> NeverCame(const CollectiveOperation& operation) const {
-    const std::string_view name = trace_.Name(operation.name);
-    if (operation.only_begins || operation.on_device ||
-        model::MayEndEarly(name) || RoleOf(name) != RootRole::kNone) {
-      return std::nullopt;
-    }
+  // What is over when the operation is.
+  EventIndex LastEventOf(const CollectivePart& part) const {
+    return part.request != model::kNoEvent ? part.request : part.event;
+  }
+
+  // The missing ranks that called nothing of MPI after the others' calls. Of
+  // one that did, the record was lost.
+  std::vector<size_t> AbsentFrom(const CollectiveOperation& operation) const {
     TimeNs end = 0;
     for (const CollectivePart& part : operation.parts) {
-      end = std::max(end, trace_.end()[part.event]);
+      end = std::max(end, trace_.end()[LastEventOf(part)]);
     }
+    std::vector<size_t> absent;
     for (const size_t rank : operation.missing) {
-      if (last_begin_ns_[rank] < end) return rank;
+      if (last_begin_ns_[rank] < end) absent.push_back(rank);
     }
-    return std::nullopt;
+    return absent;
+  }
+
+  // Whether it was not over when the recording ended, or has failed.
+  bool WasCut(const CollectivePart& part) const {
+    const EventIndex event = LastEventOf(part);
+    return (trace_.flags()[event] & model::kEventOpen) != 0 ||
+           failed_.contains(event);
+  }
+
+  // REQUIRES: some ranks are absent.
+  std::optional<size_t> NeverCame(const CollectivePart& part, int64_t root,
+                                  const std::vector<size_t>& absent,
+                                  const CollectiveOperation& operation) const {
+    if (operation.on_device || !WasCut(part)) return std::nullopt;
+    if (RoleOf(trace_.Name(operation.name)) == RootRole::kGives) {
+      const auto at = std::ranges::find(
+          absent, root, [&](size_t rank) { return calls_.ranks[rank].rank; });
+      if (at != absent.end()) return *at;
+    }
+    // The launcher has killed those that were on their way.
+    const std::optional<size_t> first = FirstToBreakOff(calls_.ranks);
+    const bool is_here = first && std::ranges::count(absent, *first) > 0;
+    return is_here ? *first : absent.front();
   }
 
   size_t AwaitedBy(size_t part, int64_t root,
@@ -244,6 +272,7 @@ class CollectiveFinder {
   const model::Trace& trace_;
   const RankCalls& calls_;
   std::vector<TimeNs> last_begin_ns_;  // of each rank's calls
+  std::set<EventIndex> failed_;
   std::map<int64_t, OfRanks> by_comm_;
   // By rank, communicator and name.
   std::map<std::tuple<size_t, int64_t, NameId>, std::vector<EventIndex>>
@@ -275,8 +304,13 @@ void AddOperation(const model::Trace& trace,
     result.waiting_ns += part.waiting_ns;
     sum.late[operation.AwaitedRank(part)].first += part.waiting_ns;
   }
-  const size_t last = operation.parts[operation.last].rank;
-  ++sum.late[operation.never_came.value_or(last)].second;
+  const auto never = std::ranges::find_if(
+      operation.parts,
+      [](const CollectivePart& part) { return part.never_came.has_value(); });
+  ++sum.late[never != operation.parts.end()
+                 ? *never->never_came
+                 : operation.parts[operation.last].rank]
+        .second;
 }
 
 }  // namespace

@@ -11,6 +11,10 @@
 // leaves MPI_Scan and its like before the last one has entered did not wait for
 // that one.
 //
+// A rank that died, or hangs elsewhere, never comes. A call that was not over
+// when the recording ended, or that failed, was waiting for it all the time,
+// whatever it needs: all others were in the call, and did their part.
+//
 // Kernels of NCCL (device_collectives.h) are operations by the same rules.
 //
 // MPI_Init and MPI_Finalize are operations of all ranks, too. Calls that only
@@ -45,7 +49,10 @@ struct CollectivePart {
   model::EventIndex request = model::kNoEvent;
   // The part whose rank it cannot do without. Itself: it waits for nobody.
   size_t awaits = 0;  // into CollectiveOperation::parts
-  // How long the call waited for that one.
+  // One of CollectiveOperation::missing, for which the call waited until its
+  // end, or does so in the MPI_Wait of `request`. Then nobody else counts.
+  std::optional<size_t> never_came;
+  // How long the call waited: for that one, or for the one that it awaits.
   DurationNs waiting_ns = 0;
 };
 
@@ -55,9 +62,6 @@ struct CollectiveOperation {
   int64_t comm = -1;  // -1: MPI_Init, MPI_Finalize
   // Ranks of the communicator that did not come. Into RankCalls::ranks.
   std::vector<size_t> missing;
-  // One of these that called nothing of MPI after the others' calls, if they
-  // cannot do without it: all of their calls was waiting for it.
-  std::optional<size_t> never_came;
   bool only_begins = false;
   bool on_device = false;
   std::vector<CollectivePart> parts;  // by rank; never empty
@@ -66,7 +70,7 @@ struct CollectiveOperation {
 
   // For which rank a part waited.
   size_t AwaitedRank(const CollectivePart& part) const {
-    return never_came ? *never_came : parts[part.awaits].rank;
+    return part.never_came.value_or(parts[part.awaits].rank);
   }
 };
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/analysis/ranks/call_waits.h"
 #include "profiler/analysis/ranks/collectives.h"
 #include "profiler/analysis/ranks/messages.h"
 #include "profiler/analysis/ranks/mpi_calls.h"
@@ -28,7 +29,8 @@ struct JobOfRanks {
         collectives(FindCollectives(trace, calls)),
         wait_calls(trace, calls),
         messages(MatchMessages(trace, calls, wait_calls)),
-        waits(trace, wait_calls, collectives, messages) {}
+        waits(trace, wait_calls, collectives, messages),
+        call_waits(trace, collectives, messages, waits) {}
 
   const model::Trace& trace;
   const RankCalls calls;
@@ -36,6 +38,7 @@ struct JobOfRanks {
   const WaitCalls wait_calls;
   const MatchedMessages messages;
   const RequestWaits waits;
+  const CallWaits call_waits;
 };
 
 }  // namespace kymo::analysis

@@ -54,7 +54,8 @@ std::map<Lane, Ends> LanesOf(const model::Trace& trace,
 
 struct Lateness {
   DurationNs waited_ns = 0;
-  model::EventIndex came = 0;  // what the late rank began at the end of that
+  // What the late rank began at the end of that; kNoEvent: it never came.
+  model::EventIndex came = 0;
 };
 
 // For how long `waiting` had been going on when `other` came. A send that was
@@ -63,9 +64,15 @@ Lateness WaitedFor(const model::Trace& trace, const WaitCalls& waits,
                    const MpiCall& waiting, const MpiCall& other,
                    bool receives) {
   Lateness late = {.came = other.event};
-  if (waiting.is_request) return late;
   const TimeNs begin = trace.start()[waiting.event];
   const TimeNs end = trace.end()[waiting.event];
+  // Both are on the way, so the message is a large one.
+  if (waiting.is_open && other.is_open && other.is_request &&
+      !waits.Of(other.event, other.rank)) {
+    return {.waited_ns = waiting.is_request ? 0 : end - begin,
+            .came = model::kNoEvent};
+  }
+  if (waiting.is_request) return late;
   if (!receives && trace.start()[other.event] >= end) return late;
   const WaitCalls::Arrival arrival =
       waits.ArrivalAt(other.event, other.rank, end - 1);

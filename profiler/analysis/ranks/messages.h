@@ -13,7 +13,9 @@
 // begun to receive when the sender already was in a blocking send that was not
 // over before. If the late one began a request (MPI_Irecv), and the other's
 // call was over only after it had come to its MPI_Wait, it was late until then.
-// Who waits for a request does so in MPI_Wait (rank_waits.h), not here.
+// If it never came there, and the other's call was not over when the recording
+// ended, it was late all the time. Who waits for a request does so in MPI_Wait
+// (rank_waits.h), not here.
 //
 // MPI_Sendrecv waits for the later of its two partners, once: the other of its
 // two messages has no waiting.
@@ -46,7 +48,8 @@ struct Message {
   int64_t bytes = 0;
   DurationNs late_sender_ns = 0;    // the receiver waited
   DurationNs late_receiver_ns = 0;  // the sender waited
-  // Until these began: the send and the receive, or their MPI_Wait.
+  // Until these began: the send and the receive, or their MPI_Wait. kNoEvent:
+  // it began a request, and never came to its MPI_Wait.
   model::EventIndex sender_came = 0;
   model::EventIndex receiver_came = 0;
 };

@@ -74,6 +74,7 @@ MpiCall ReadCall(const Trace& trace, EventIndex event, std::string_view name) {
       .event = event,
       .is_request = (trace.flags()[event] & model::kEventAsync) != 0,
       .is_open = (trace.flags()[event] & model::kEventOpen) != 0,
+      .has_failed = numbers.Find("failed").has_value(),
       .comm = numbers.Get("comm", -1),
       .to = numbers.Get("to", -1),
       .from = numbers.Get("from", -1),
@@ -86,8 +87,8 @@ MpiCall ReadCall(const Trace& trace, EventIndex event, std::string_view name) {
     call.receive_tag = model::LaneOfTag(name, numbers.Get("source_tag", -1));
   }
   call.kind = KindOf(name, call);
-  call.is_message = model::StandsForMessages(
-      name, call.is_request, numbers.Find("failed").has_value(), call.from);
+  call.is_message = model::StandsForMessages(name, call.is_request,
+                                             call.has_failed, call.from);
   call.receives_at_ns = trace.start()[event];
   return call;
 }
@@ -148,12 +149,18 @@ class Finder {
   void FindRanks() {
     Found mpi;
     Found job;
+    std::map<int64_t, RankEnd> ends;  // by rank
     ForEachEvent([&](int64_t pid, EventIndex event, std::string_view name) {
       if (name == "MPI ranks") {
         ReadRank(event, mpi.ranks[pid]);
       } else if (name == "job rank") {
         ReadRank(event, job.ranks[pid]);
         job.ranks[pid].end_ns = trace_.start()[event];
+      } else if (name == "rank end") {
+        const Numbers numbers(trace_, event);
+        ends[numbers.Get("rank", -1)] = {.time_ns = trace_.start()[event],
+                                         .signal = numbers.Get("signal", 0),
+                                         .status = numbers.Get("status", 0)};
       } else if (name == "MPI clock") {
         mpi.clocks[pid].Add(Numbers(trace_, event).Get("bound_ns", 0));
       } else if (name == "job clock") {
@@ -164,18 +171,20 @@ class Finder {
       } else if (name == "MPI_Finalize") {
         mpi.ranks[pid].end_ns = trace_.start()[event];
         mpi.ranks[pid].is_finalized = true;
+      } else if (name == "MPI_Abort") {
+        mpi.ranks[pid].has_aborted = true;
       }
     });
     LeaveSingletonsOut(job, mpi);
     UseJobClocks(job, mpi);
-    AddRanks(mpi, true);
+    AddRanks(mpi, ends, true);
     // Of a rank of MPI, the command knows less.
     std::set<int64_t> known;
     for (const Rank& rank : found_.ranks) known.insert(rank.rank);
     std::erase_if(job.ranks, [&](const auto& rank) {
       return known.contains(rank.second.rank);
     });
-    AddRanks(job, false);
+    AddRanks(job, ends, false);
     std::stable_sort(
         found_.ranks.begin(), found_.ranks.end(),
         [](const Rank& a, const Rank& b) { return a.rank < b.rank; });
@@ -207,7 +216,8 @@ class Finder {
     }
   }
 
-  void AddRanks(const Found& found, bool is_mpi) {
+  void AddRanks(const Found& found, const std::map<int64_t, RankEnd>& ends,
+                bool is_mpi) {
     // How well rank 0's own time is known is part of all others' bounds.
     DurationNs zero_bound = 0;
     for (const auto& [pid, rank] : found.ranks) {
@@ -222,7 +232,12 @@ class Finder {
       rank.pid = pid;
       rank.is_mpi = is_mpi;
       if (rank.start_ns == 0) rank.start_ns = rank.begin_ns;
-      if (rank.end_ns == 0) rank.end_ns = trace_.end_ns();
+      if (const auto end = ends.find(rank.rank); end != ends.end()) {
+        rank.ended = end->second;
+      }
+      if (rank.end_ns == 0) {
+        rank.end_ns = rank.ended ? rank.ended->time_ns : trace_.end_ns();
+      }
       if (const auto at = found.clocks.find(pid); at != found.clocks.end()) {
         // Rank 0's own clock does not drift from itself.
         rank.clock_bound_ns =
@@ -299,5 +314,15 @@ class Finder {
 }  // namespace
 
 RankCalls FindRankCalls(const Trace& trace) { return Finder(trace).Find(); }
+
+std::optional<size_t> FirstToBreakOff(const std::vector<Rank>& ranks) {
+  std::optional<size_t> first;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    const Rank& rank = ranks[i];
+    if (!rank.is_mpi || rank.is_finalized || !rank.ended) continue;
+    if (!first || rank.ended->time_ns < ranks[*first].ended->time_ns) first = i;
+  }
+  return first;
+}
 
 }  // namespace kymo::analysis

@@ -5,8 +5,9 @@
 //
 // A rank is a process that said so, by the instants `MPI ranks` and `MPI clock`
 // (backends/mpi), or the first process of a rank without MPI, of which the
-// command says so by `job rank` and `job clock`. Kernels of collective
-// operations of a rank's devices (device_collectives.h) are among its calls.
+// command says so by `job rank` and `job clock`. The command also says how the
+// rank's program ended, by `rank end`. Kernels of collective operations of a
+// rank's devices (device_collectives.h) are among its calls.
 //
 // Units: nanoseconds and bytes. Threads: values.
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_MPI_CALLS_H_
@@ -24,6 +25,13 @@
 
 namespace kymo::analysis {
 
+// How a program ended.
+struct RankEnd {
+  TimeNs time_ns = 0;
+  int64_t signal = 0;  // 0: none killed it
+  int64_t status = 0;
+};
+
 struct Rank {
   int64_t rank = 0;
   int64_t size = 0;  // of the job
@@ -33,10 +41,13 @@ struct Rank {
   // When it called MPI_Init. Without MPI, when its recording began.
   TimeNs start_ns = 0;
   // From the end of MPI_Init to the begin of MPI_Finalize, or to the end of the
-  // recording if the rank never called that. Without MPI, of the recording.
+  // program or the recording if the rank never called that. Without MPI, of the
+  // recording.
   TimeNs begin_ns = 0;
   TimeNs end_ns = 0;
   bool is_finalized = false;
+  std::optional<RankEnd> ended;  // nothing: its command did not say
+  bool has_aborted = false;      // it called MPI_Abort
   // By how much the rank's clock may be wrong against rank 0's. Nothing: it
   // was not measured. If it was measured at the start only, 100 ppm of the time
   // since then are added: nobody saw how the clocks drifted.
@@ -64,6 +75,7 @@ struct MpiCall {
   bool is_request = false;
   bool on_device = false;  // a kernel of NCCL: no call of a thread
   bool is_open = false;    // it went on when the recording ended
+  bool has_failed = false;
   // Whether `to` and `from` stand for messages. Of a non-blocking operation the
   // request does, and not the call that began it. A failed call has none, but a
   // receive that failed because its message was too long.
@@ -98,6 +110,11 @@ struct RankCalls {
 };
 
 RankCalls FindRankCalls(const model::Trace& trace);
+
+// The first rank of MPI that ended without MPI_Finalize, into
+// RankCalls::ranks. Launchers kill the others for that. Nothing: none did, or
+// no command lived to say so.
+std::optional<size_t> FirstToBreakOff(const std::vector<Rank>& ranks);
 
 }  // namespace kymo::analysis
 

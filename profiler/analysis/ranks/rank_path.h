@@ -16,10 +16,11 @@
 //            nobody any more: it transferred
 //
 // Where a call waited for another rank, the path goes on with that one, from
-// the time at which it did what was waited for: it entered the collective call,
-// began to send, began to receive, or came to its own MPI_Wait. So no step is a
-// wait, and a rank's time on the path is the most by which the job would have
-// ended sooner without that work.
+// the time at which it did what was waited for: it entered the collective
+// call, began to send, began to receive, or came to its own MPI_Wait. If it
+// never came, the path goes on there all the same. So no step is a wait, and a
+// rank's time on the path is the most by which the job would have ended sooner
+// without that work.
 //
 // The steps have no gaps. Clocks must be aligned (importers/load does so): a
 // step can be wrong by the bounds of the clocks. Ranks that are not in the
@@ -30,23 +31,12 @@
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_RANK_PATH_H_
 #define KYMO_PROFILER_ANALYSIS_RANKS_RANK_PATH_H_
 
-#include <cstddef>
 #include <vector>
 
 #include "profiler/analysis/ranks/job_of_ranks.h"
+#include "profiler/analysis/ranks/rank_walk.h"
 
 namespace kymo::analysis {
-
-struct RankStep {
-  size_t rank = 0;  // into RankCalls::ranks
-  model::TrackIndex track = 0;
-  model::EventIndex call = model::kNoEvent;  // kNoEvent: outside of MPI
-  TimeNs start_ns = 0;
-  TimeNs end_ns = 0;
-
-  DurationNs duration_ns() const { return end_ns - start_ns; }
-  friend bool operator==(const RankStep&, const RankStep&) = default;
-};
 
 // Whether the trace has several ranks of MPI.
 bool HasRankPath(const RankCalls& calls);

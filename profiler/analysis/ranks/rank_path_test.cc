@@ -116,6 +116,27 @@ TEST(RankPathTest, ARankWithoutAnEndEndsWithItsLastEvent) {
   EXPECT_THAT(PathOf(job.Build()), ElementsAre("0 - 10-500"));
 }
 
+// Rank 1 died after 300. The path of the wait goes on there.
+TEST(RankPathTest, AWaitForARankThatNeverCameIsThatRanks) {
+  Job job;
+  job.AddRank(0, 3);
+  job.Comm(0, "world");
+  job.Call("MPI_Init", 20, 100);
+  job.Call("MPI_Barrier", 150, 900, {{"comm", 0}}, model::kEventOpen);
+  job.AddRank(1, 3);
+  job.Comm(0, "world");
+  job.Call("MPI_Init", 30, 100);
+  job.Call("MPI_Send", 200, 300, {{"comm", 0}, {"to", 0}, {"tag", 1}});
+  job.AddRank(2, 3);
+  job.Call("MPI_Init", 20, 100);
+  job.Call("MPI_Recv", 120, 910,
+           {{"comm", 0}, {"source", 0}, {"source_tag", 4}}, model::kEventOpen);
+  // Rank 2 waited for rank 0, and that one for rank 1.
+  EXPECT_THAT(PathOf(job.Build()),
+              ElementsAre("1 - 10-30", "1 MPI_Init 30-100", "1 - 100-200",
+                          "1 MPI_Send 200-300", "1 - 300-910"));
+}
+
 TEST(RankPathTest, OneRankHasNone) {
   Job job;
   job.AddRank(0, 2);

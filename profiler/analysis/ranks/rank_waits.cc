@@ -2,11 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
+
+#include "profiler/analysis/ranks/rank_walk.h"
 
 namespace kymo::analysis {
 namespace {
@@ -79,6 +85,115 @@ class WaitsInTime {
   std::array<Part, kParts> parts_;
 };
 
+// Follows each wait to its origin.
+class LateRankFinder {
+ public:
+  explicit LateRankFinder(const JobOfRanks& job)
+      : job_(job), trace_(job.trace), walk_(job) {}
+
+  std::vector<LateRank> Run() {
+    for (const CollectiveOperation& operation : job_.collectives) {
+      for (const CollectivePart& part : operation.parts) {
+        Add(part.rank, operation.AwaitedRank(part), part.event,
+            part.waiting_ns);
+      }
+    }
+    for (const Message& message : job_.messages.messages) {
+      Add(message.to, message.from, message.awaited_in, message.late_sender_ns);
+      Add(message.from, message.to, message.send, message.late_receiver_ns);
+    }
+    for (const UnansweredCall& call : job_.messages.unanswered) {
+      Add(call.rank, call.awaited, call.event, call.waiting_ns);
+    }
+    for (size_t rank = 0; rank < job_.waits.by_rank().size(); ++rank) {
+      for (const RequestWait& wait : job_.waits.by_rank()[rank]) {
+        Add(rank, wait.late_rank, wait.event, wait.waiting_ns);
+      }
+    }
+    return Results();
+  }
+
+ private:
+  struct Sum {
+    explicit Sum(const RankCalls& calls) : in_time(calls) {}
+    LateRank late;
+    std::map<std::string_view, DurationNs> by_call;
+    WaitsInTime in_time;
+    std::set<size_t> never;  // the ranks of never_ns
+  };
+  // Of a wait that goes back through more steps, the rest is the last rank's.
+  static constexpr size_t kMostSteps = 1'000;
+
+  Sum& SumOf(size_t rank) {
+    return sums_.try_emplace(rank, job_.calls).first->second;
+  }
+
+  void Add(size_t waiting, size_t awaited, EventIndex call, DurationNs time) {
+    // A rank that sends to itself holds up nobody.
+    if (time <= 0 || waiting == awaited) return;
+    const std::string_view name = trace_.Name(trace_.name()[call]);
+    // When ranks start is up to who starts them.
+    if (name.starts_with("MPI_Init")) return;
+    SumOf(awaited).late.waited_ns += time;
+    DurationNs rest = time;
+    const LateEvent* const late = job_.call_waits.Find(call);
+    if (late != nullptr && late->rank == awaited) {
+      std::optional<size_t> never;
+      for (const RankStep& step :
+           walk_.Back(walk_.PlaceOf(*late), {.begin_ns = trace_.start()[call],
+                                            .never_to = waiting,
+                                            .steps = kMostSteps})) {
+        // The walk begins at the end of the wait.
+        if (!never && late->event == model::kNoEvent) never = step.rank;
+        const DurationNs part = std::min(step.duration_ns(), rest);
+        AddDelay(step.rank, awaited, call, part);
+        rest -= part;
+        if (never != step.rank) continue;
+        Sum& sum = SumOf(step.rank);
+        sum.late.never_ns += part;
+        sum.never.insert(waiting);
+      }
+    }
+    AddDelay(awaited, awaited, call, rest);
+  }
+
+  void AddDelay(size_t origin, size_t awaited, EventIndex call,
+                DurationNs time) {
+    if (time <= 0) return;
+    Sum& sum = SumOf(origin);
+    sum.late.delay_ns += time;
+    if (origin != awaited) sum.late.through_ns += time;
+    // The name of a kernel without its arguments.
+    const std::string_view name = trace_.Name(trace_.name()[call]);
+    sum.by_call[name.substr(0, name.find('('))] += time;
+    sum.in_time.Add(trace_.start()[call], time);
+  }
+
+  std::vector<LateRank> Results() const {
+    std::vector<LateRank> results;
+    for (const auto& [rank, sum] : sums_) {
+      LateRank late = sum.late;
+      late.rank = rank;
+      late.never_ranks = std::ssize(sum.never);
+      late.since_ns = sum.in_time.Since();
+      for (const auto& [call, time] : sum.by_call) {
+        if (time <= late.call_ns) continue;
+        late.call = std::string(call);
+        late.call_ns = time;
+      }
+      results.push_back(std::move(late));
+    }
+    std::ranges::stable_sort(results, std::ranges::greater(),
+                             &LateRank::delay_ns);
+    return results;
+  }
+
+  const JobOfRanks& job_;
+  const Trace& trace_;
+  RankWalk walk_;
+  std::map<size_t, Sum> sums_;
+};
+
 }  // namespace
 
 std::vector<WaitSum> WaitSums(const JobOfRanks& job) {
@@ -121,53 +236,7 @@ std::vector<WaitSum> WaitSums(const JobOfRanks& job) {
 }
 
 std::vector<LateRank> LateRanks(const JobOfRanks& job) {
-  const Trace& trace = job.trace;
-  const RankCalls& calls = job.calls;
-  std::map<size_t, std::map<std::string_view, DurationNs>> waited;
-  std::map<size_t, WaitsInTime> in_time;
-  const auto add = [&](size_t rank, EventIndex call, DurationNs time) {
-    if (time <= 0) return;
-    const std::string_view name = trace.Name(trace.name()[call]);
-    // When ranks start is up to who starts them.
-    if (name.starts_with("MPI_Init")) return;
-    // The name of a kernel without its arguments.
-    waited[rank][name.substr(0, name.find('('))] += time;
-    in_time.try_emplace(rank, calls)
-        .first->second.Add(trace.start()[call], time);
-  };
-  for (const CollectiveOperation& operation : job.collectives) {
-    for (const CollectivePart& part : operation.parts) {
-      add(operation.AwaitedRank(part), part.event, part.waiting_ns);
-    }
-  }
-  for (const Message& message : job.messages.messages) {
-    add(message.from, message.awaited_in, message.late_sender_ns);
-    add(message.to, message.send, message.late_receiver_ns);
-  }
-  for (const UnansweredCall& call : job.messages.unanswered) {
-    add(call.awaited, call.event, call.waiting_ns);
-  }
-  for (const auto& of_rank : job.waits.by_rank()) {
-    for (const RequestWait& wait : of_rank) {
-      add(wait.late_rank, wait.event, wait.waiting_ns);
-    }
-  }
-  std::vector<LateRank> results;
-  for (const auto& [rank, by_call] : waited) {
-    LateRank late = {.rank = rank, .since_ns = in_time.at(rank).Since()};
-    for (const auto& [call, time] : by_call) {
-      late.waited_ns += time;
-      if (time <= late.call_ns) continue;
-      late.call = std::string(call);
-      late.call_ns = time;
-    }
-    results.push_back(std::move(late));
-  }
-  std::stable_sort(results.begin(), results.end(),
-                   [](const LateRank& a, const LateRank& b) {
-                     return a.waited_ns > b.waited_ns;
-                   });
-  return results;
+  return LateRankFinder(job).Run();
 }
 
 }  // namespace kymo::analysis

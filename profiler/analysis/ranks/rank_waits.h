@@ -14,6 +14,12 @@
 // rank has begun it. Of several messages the latest rank counts. The rest of
 // the call is transfer. What MPI_Test completes, nobody waited for.
 //
+// A rank may be late only because it waited for another one itself. So a wait
+// is followed back in time through the ranks (rank_walk.h), as far as it is
+// long: each part of it is the delay of the rank that was not waiting then. If
+// rank 2 waits for rank 1, and that one meanwhile for rank 0, rank 0 is the
+// origin.
+//
 // A rank is late since some time if, with the time cut in two there, others
 // waited for it at least four times as much afterwards as before (for a part of
 // the time), in five waits or more. Of all such cuts, the one counts that
@@ -53,18 +59,23 @@ struct WaitSum {
 // By waiting time, largest first.
 std::vector<WaitSum> WaitSums(const JobOfRanks& job);
 
-// How long the other ranks waited for this one: in collective calls, in
-// blocking messages and for requests.
+// How long other ranks waited in collective calls, in blocking messages and for
+// requests.
 struct LateRank {
-  size_t rank = 0;  // into RankCalls::ranks
-  DurationNs waited_ns = 0;
-  std::string call;  // the function in which they waited longest
+  size_t rank = 0;            // into RankCalls::ranks
+  DurationNs waited_ns = 0;   // for this one
+  DurationNs delay_ns = 0;    // for whichever one, with this one as the origin
+  DurationNs through_ns = 0;  // of the delay: for another one
+  DurationNs never_ns = 0;    // of the delay: this one never came
+  int64_t never_ranks = 0;    // that waited so
+  std::string call;  // the function in which they waited longest for the origin
   DurationNs call_ns = 0;
   // Since when they waited much more than before. Nothing: no such time.
   std::optional<TimeNs> since_ns;
 };
 
-// By time, largest first; without those that nobody waited for.
+// By delay, largest first; without those that nobody waited for. Cost: a walk
+// back through each wait.
 std::vector<LateRank> LateRanks(const JobOfRanks& job);
 
 }  // namespace kymo::analysis

@@ -1,7 +1,8 @@
 #include "profiler/analysis/ranks/request_waits.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <map>
+#include <set>
 
 namespace kymo::analysis {
 
@@ -23,12 +24,15 @@ RequestWaits::RequestWaits(const model::Trace& trace,
     CompleteMessage(receive, send, true);
     CompleteMessage(send, receive, false);
   }
-  NeverCame(messages);
+  NeverCame(collectives, messages);
   for (const CollectiveOperation& operation : collectives) {
     if (!operation.only_begins) continue;
     for (const CollectivePart& part : operation.parts) {
       const CollectivePart& late = operation.parts[part.awaits];
-      if (part.request == model::kNoEvent || &late == &part) continue;
+      if (part.request == model::kNoEvent || &late == &part ||
+          part.never_came) {
+        continue;
+      }
       CompleteCollective({part.request, part.rank}, {late.event, late.rank});
     }
   }
@@ -63,36 +67,56 @@ void RequestWaits::CompleteCollective(const End& own, const End& last) {
 
 // All that was open at the recording's end ends there. So no end tells for
 // which of a rank's open requests an open call waited.
-void RequestWaits::NeverCame(const MatchedMessages& messages) {
-  constexpr size_t kUnsure = ~size_t{0};
-  std::unordered_map<RequestWait*, size_t> awaited;
-  const auto add = [&](const End& request, size_t other, bool is_matched) {
-    if ((trace_.flags()[request.event] & model::kEventOpen) == 0) return;
+void RequestWaits::NeverCame(
+    const std::vector<CollectiveOperation>& collectives,
+    const MatchedMessages& messages) {
+  struct Awaited {
+    std::set<size_t> senders;  // or ranks of a collective operation
+    std::set<size_t> receivers;
+    bool is_any_absent = false;
+  };
+  std::map<RequestWait*, Awaited> awaited;
+  const auto waits_for_one = [&](const RequestWait& wait) {
+    return trace_.Name(trace_.name()[wait.event]) == "MPI_Wait";
+  };
+  const auto add = [&](const End& request, size_t other, bool came,
+                       std::set<size_t> Awaited::*ranks) {
+    if (request.event == model::kNoEvent ||
+        (trace_.flags()[request.event] & model::kEventOpen) == 0) {
+      return;
+    }
     RequestWait* const wait = WaitOf(request);
-    if (wait == nullptr) return;
     // Of several requests, a call that waits for all waits for those that
     // nobody answered. MPI_Wait waits for one, whichever that is.
-    const bool waits_for_one =
-        trace_.Name(trace_.name()[wait->event]) == "MPI_Wait";
-    if (is_matched && !waits_for_one) return;
-    const auto [known, is_first] = awaited.try_emplace(wait, other);
-    if (!is_first && known->second != other) known->second = kUnsure;
+    if (wait == nullptr || (came && !waits_for_one(*wait))) return;
+    (awaited[wait].*ranks).insert(other);
+    awaited[wait].is_any_absent |= !came;
   };
   for (const Message& message : messages.messages) {
-    add({message.receive, message.to}, message.from, true);
-    add({message.send, message.from}, message.to, true);
+    add({message.receive, message.to}, message.from,
+        message.sender_came != model::kNoEvent, &Awaited::senders);
+    add({message.send, message.from}, message.to,
+        message.receiver_came != model::kNoEvent, &Awaited::receivers);
   }
   for (const UnansweredCall& call : messages.unanswered) {
-    add({call.event, call.rank}, call.awaited, false);
+    add({call.event, call.rank}, call.awaited, false,
+        call.receives ? &Awaited::senders : &Awaited::receivers);
   }
-  for (const UnansweredCall& call : messages.unanswered) {
-    RequestWait* const wait = WaitOf({call.event, call.rank});
-    if (wait == nullptr) continue;
-    const auto known = awaited.find(wait);
-    if (known != awaited.end() && known->second == kUnsure) continue;
-    const DurationNs waiting =
-        trace_.end()[wait->event] - trace_.start()[wait->event];
-    Note(*wait, waiting, {model::kNoEvent, call.awaited});
+  for (const CollectiveOperation& operation : collectives) {
+    for (const CollectivePart& part : operation.parts) {
+      add({part.request, part.rank}, operation.AwaitedRank(part),
+          !part.never_came, &Awaited::senders);
+    }
+  }
+  for (auto& [wait, ranks] : awaited) {
+    std::set<size_t>& possible = ranks.senders;
+    // A small message is sent without its receiver.
+    if (waits_for_one(*wait) || possible.empty()) {
+      possible.merge(ranks.receivers);
+    }
+    if (!ranks.is_any_absent || possible.size() != 1) continue;
+    Note(*wait, trace_.end()[wait->event] - trace_.start()[wait->event],
+         {model::kNoEvent, *possible.begin()});
   }
 }
 

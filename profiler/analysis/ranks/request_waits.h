@@ -55,7 +55,8 @@ class RequestWaits {
   RequestWait* WaitOf(const End& request);
   void CompleteMessage(const End& own, const End& other, bool receives);
   void CompleteCollective(const End& own, const End& last);
-  void NeverCame(const MatchedMessages& messages);
+  void NeverCame(const std::vector<CollectiveOperation>& collectives,
+                 const MatchedMessages& messages);
   static void Note(RequestWait& wait, DurationNs waiting, const End& late);
 
   const model::Trace& trace_;

@@ -58,6 +58,11 @@ class Job {
       Describe({{"bound_ns", bound_ns}});
     }
   }
+  // The command says how the program of the rank ended.
+  void End(int64_t rank, TimeNs time, int64_t signal, int64_t status = 0) {
+    t_.AddInstant(track_, "rank end", time);
+    Describe({{"rank", rank}, {"signal", signal}, {"status", status}});
+  }
   // The stream of a device, for kernels.
   void Kernels(int64_t pid, int64_t stream) {
     track_ = t_.AddStream(0, stream, pid);

@@ -1,7 +1,9 @@
 #include "profiler/report/ranks/rank_path_tables.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,8 +20,17 @@ struct NamedRankPath {
   explicit NamedRankPath(const analysis::JobOfRanks& job)
       : ranks(job.calls.ranks), parts(job.trace) {
     for (const RankStep& step : analysis::FindRankPath(job)) {
+      const std::optional<analysis::RankEnd>& end = ranks[step.rank].ended;
       if (step.call == model::kNoEvent) {
-        parts.AddRunning(step.track, step.start_ns, step.end_ns, "computing");
+        const TimeNs until =
+            end ? std::clamp(end->time_ns, step.start_ns, step.end_ns)
+                : step.end_ns;
+        parts.AddRunning(step.track, step.start_ns, until, "computing");
+        parts.Add({.track = step.track,
+                   .start_ns = until,
+                   .duration_ns = step.end_ns - until,
+                   .cause = "gone",
+                   .name = "[after its end]"});
       } else {
         parts.Add({.track = step.track,
                    .start_ns = step.start_ns,

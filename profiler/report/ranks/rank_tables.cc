@@ -49,6 +49,17 @@ Value TextOrNone(const std::string& text) {
   return text.empty() ? Value() : Value(text);
 }
 
+// Of a rank that ended as it should, or whose command did not say, nothing.
+Value HowItEnded(const analysis::Rank& rank) {
+  if (!rank.ended) return {};
+  if (rank.has_aborted) return std::string("MPI_Abort");
+  const analysis::RankEnd& end = *rank.ended;
+  if (end.signal != 0) return "signal " + std::to_string(end.signal);
+  if (end.status != 0) return "status " + std::to_string(end.status);
+  return rank.is_mpi && !rank.is_finalized ? Value(std::string("early"))
+                                           : Value();
+}
+
 }  // namespace
 
 std::string RankRanges(std::span<const int64_t> ranks) {
@@ -72,6 +83,7 @@ ValueTable RankTable(const analysis::JobOfRanks& job) {
                   {"host", "Host", Unit::kText},
                   {"process", "Process", Unit::kCount},
                   {"waited_for_ns", "Waited for", Unit::kNs},
+                  {"delay_ns", "Delay", Unit::kNs},
                   {"late_since_ns", "Late since", Unit::kNs},
                   {"start_ns", "Start +", Unit::kNs},
                   {"wall_ns", "Wall", Unit::kNs},
@@ -84,12 +96,15 @@ ValueTable RankTable(const analysis::JobOfRanks& job) {
                   {"calls", "# of Calls", Unit::kCount},
                   {"sent_bytes", "Sent", Unit::kBytes},
                   {"clock_bound_ns", "Clock +-", Unit::kNs},
-                  {"finalized", "Finalized", Unit::kText}},
+                  {"finalized", "Finalized", Unit::kText},
+                  {"ended", "Ended", Unit::kText},
+                  {"ended_ns", "After", Unit::kNs}},
       .rows = {}};
   const analysis::RankCalls& calls = job.calls;
   const std::vector<analysis::RankSkew> skews = analysis::SkewOfRanks(job);
   const std::vector<Value> path_shares = SharesOfPath(job);
   std::vector<Value> waited_for(calls.ranks.size(), Value(int64_t{0}));
+  std::vector<Value> delay = waited_for;
   std::vector<Value> late_since(calls.ranks.size());
   const std::vector<analysis::RankTimes> all_times =
       analysis::TimesOfRanks(job.trace, calls);
@@ -97,7 +112,8 @@ ValueTable RankTable(const analysis::JobOfRanks& job) {
   for (const analysis::RankTimes& times : all_times) all_ns += times.wall_ns;
   for (const analysis::LateRank& late : analysis::LateRanks(job)) {
     waited_for[late.rank] = late.waited_ns;
-    if (late.since_ns && late.waited_ns >= all_ns / kMattersPart)
+    delay[late.rank] = late.delay_ns;
+    if (late.since_ns && late.delay_ns >= all_ns / kMattersPart)
       late_since[late.rank] = *late.since_ns - job.trace.start_ns();
   }
   for (const analysis::RankTimes& times : all_times) {
@@ -111,6 +127,7 @@ ValueTable RankTable(const analysis::JobOfRanks& job) {
                               rank.host,
                               rank.pid,
                               waited_for[times.rank],
+                              delay[times.rank],
                               late_since[times.rank],
                               skew.start_ns,
                               times.wall_ns,
@@ -130,6 +147,10 @@ ValueTable RankTable(const analysis::JobOfRanks& job) {
     row.push_back(rank.is_mpi
                       ? Value(std::string(rank.is_finalized ? "yes" : "no"))
                       : Value());
+    row.push_back(HowItEnded(rank));
+    row.push_back(row.back() == Value()
+                      ? Value()
+                      : Value(rank.ended->time_ns - job.trace.start_ns()));
     table.rows.push_back(std::move(row));
   }
   return table;

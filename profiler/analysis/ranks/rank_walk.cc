@@ -1,0 +1,146 @@
+#include "profiler/analysis/ranks/rank_walk.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kymo::analysis {
+
+using model::EventIndex;
+using model::kNoEvent;
+using model::TrackIndex;
+
+RankWalk::RankWalk(const JobOfRanks& job)
+    : trace_(job.trace),
+      calls_(job.calls),
+      waits_(job.call_waits),
+      broke_off_(FirstToBreakOff(calls_.ranks)) {
+  std::map<int64_t, size_t> rank_of;
+  for (size_t i = 0; i < calls_.ranks.size(); ++i) {
+    rank_of[calls_.ranks[i].pid] = i;
+  }
+  times_.resize(calls_.ranks.size());
+  for (TrackIndex t = 0; t < trace_.tracks().size(); ++t) {
+    const auto at = rank_of.find(trace_.tracks()[t].pid);
+    if (at != rank_of.end()) LookAt(t, times_[at->second]);
+  }
+  const auto init = trace_.strings().Find("MPI_Init");
+  const auto init_thread = trace_.strings().Find("MPI_Init_thread");
+  for (const MpiCall& call : calls_.calls) {
+    if (call.is_request || call.on_device) continue;
+    const TrackIndex track = trace_.track()[call.event];
+    calls_of_[track].push_back(call.event);
+    // A file may have several tracks of this thread, for ranges that overlap.
+    const model::NameId name = trace_.name()[call.event];
+    if (name == init || name == init_thread) times_[call.rank].main = track;
+  }
+  for (auto& [track, events] : calls_of_) {
+    std::ranges::stable_sort(
+        events, {}, [&](EventIndex event) { return trace_.start()[event]; });
+  }
+}
+
+void RankWalk::LookAt(TrackIndex track, RankTime& time) const {
+  const EventIndex end = trace_.track_end(track);
+  for (EventIndex e = trace_.track_begin(track); e < end; ++e) {
+    time.first_ns = std::min(time.first_ns, trace_.start()[e]);
+    time.last_ns = std::max(time.last_ns, trace_.end()[e]);
+  }
+  const model::Track& of = trace_.tracks()[track];
+  const bool is_main = of.kind == model::TrackKind::kThread &&
+                       (time.main == model::kNoTrack || of.id == of.pid);
+  if (is_main) time.main = track;
+}
+
+RankWalk::Place RankWalk::EndOf(size_t rank) const {
+  const Rank& of = calls_.ranks[rank];
+  return {rank, times_[rank].main,
+          of.is_finalized ? of.end_ns : times_[rank].last_ns};
+}
+
+RankWalk::Place RankWalk::PlaceOf(const LateEvent& late) const {
+  Place place = {late.rank, times_[late.rank].main, late.until_ns};
+  if (late.event == kNoEvent) return place;
+  // Requests may have a track of their own.
+  const TrackIndex track = trace_.track()[late.event];
+  if (calls_of_.contains(track)) place.track = track;
+  return place;
+}
+
+std::vector<RankStep> RankWalk::Back(const Place& from, const Limits& limits) {
+  at_ = from;
+  limits_ = limits;
+  were_here_.clear();
+  steps_.clear();
+  while (at_.time_ns > limits_.begin_ns && Step()) {
+    if (steps_.size() < limits_.steps) continue;
+    Add(kNoEvent, limits_.begin_ns);
+  }
+  return std::move(steps_);
+}
+
+// Goes back to `start_ns` here.
+void RankWalk::Add(EventIndex call, TimeNs start_ns) {
+  start_ns = std::max(start_ns, limits_.begin_ns);
+  if (start_ns >= at_.time_ns) return;
+  steps_.push_back({.rank = at_.rank,
+                    .track = at_.track,
+                    .call = call,
+                    .start_ns = start_ns,
+                    .end_ns = at_.time_ns});
+  at_.time_ns = start_ns;
+  were_here_.clear();
+}
+
+// The last call of the thread that began before this time.
+EventIndex RankWalk::CallBefore(TrackIndex track) const {
+  const auto at = calls_of_.find(track);
+  if (at == calls_of_.end()) return kNoEvent;
+  const auto behind = std::ranges::lower_bound(
+      at->second, at_.time_ns, {},
+      [&](EventIndex event) { return trace_.start()[event]; });
+  return behind == at->second.begin() ? kNoEvent : *(behind - 1);
+}
+
+bool RankWalk::Step() {
+  EventIndex call = CallBefore(at_.track);
+  // Before its first call, a thread was made by the one that began MPI.
+  const TrackIndex main = times_[at_.rank].main;
+  if (call == kNoEvent && CallBefore(main) != kNoEvent) {
+    at_.track = main;
+    call = CallBefore(main);
+  }
+  if (call == kNoEvent) {
+    Add(kNoEvent, times_[at_.rank].first_ns);
+    return false;
+  }
+  const bool goes_on =
+      (trace_.flags()[call] & model::kEventOpen) != 0 && at_.rank != broke_off_;
+  if (trace_.end()[call] < at_.time_ns && !goes_on) {
+    Add(kNoEvent, trace_.end()[call]);
+    return true;
+  }
+  const LateEvent* const late = waits_.Find(call);
+  if (late != nullptr && late->until_ns <= at_.time_ns) {
+    // A wait for a rank that never came goes on as the call does.
+    if (!goes_on || late->event != kNoEvent) Add(call, late->until_ns);
+    if (GoTo(*late)) return true;
+  }
+  Add(call, trace_.start()[call]);
+  return true;
+}
+
+// False: the walk was in that rank at the same time, so the records of the two
+// contradict each other, or it may not go there.
+bool RankWalk::GoTo(const LateEvent& late) {
+  if (late.rank == at_.rank || late.rank == limits_.never_to ||
+      std::ranges::count(were_here_, late.rank) > 0) {
+    return false;
+  }
+  were_here_.push_back(at_.rank);
+  const TimeNs time = at_.time_ns;
+  at_ = PlaceOf(late);
+  at_.time_ns = time;
+  return true;
+}
+
+}  // namespace kymo::analysis
