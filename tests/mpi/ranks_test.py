@@ -255,7 +255,7 @@ class RanksTest:
                 self.record(out, 1, 0, end)
             except AssertionError:
                 pass
-            wait_for(out / "ranks.txt")
+            wait_for(out / "ranks.txt", out / "trace.json")
             rows = self.rows("ranks", out / "trace.json")
             self.assertEqual([row["rank"] for row in rows], [0, 1, 2], end)
             self.assertEqual(rows[RANKS - 1]["finalized"], "no")
@@ -290,6 +290,14 @@ class RanksTest:
             self.assertEqual((never["from"], never["to"], never["messages"]),
                              (0, 1, 1))
             self.assertGreater(never["late_sender_ns"], 0)
+            # Rank 2 waited for it, too, and it is named.
+            self.assertEqual(rows[0]["ended"], "signal 9")
+            self.assertGreater(rows[0]["delay_ns"], never["late_sender_ns"])
+            finding = self.rows("findings", out / "trace.json")[0]
+            self.assertRegex(
+                finding["title"],
+                r"^Rank 0 was killed by signal 9 \(Killed\) after .*, without "
+                r"MPI_Finalize; 2 ranks waited .* in all for it$")
 
     def test_a_rank_without_the_library_keeps_nobody_waiting(self):
         out = self.folder / "alone"

@@ -245,8 +245,9 @@ class ProfileRun {
       recording_->Poll();
       AnswerRequests(child);
     }
+    const int64_t end_ns = MonotonicNs();
     facts_ = {.target = target_.name,
-              .wall_ns = MonotonicNs() - exec_ns,
+              .wall_ns = end_ns - exec_ns,
               .ran_at_end = processes::NumbersIn("/proc"),
               .still_runs = [](int64_t pid) {
                 const auto process =
@@ -259,7 +260,9 @@ class ProfileRun {
     *wait_status = child.Reap();
     facts_.cpu_ns = ChildrenCpuNs() - cpu_before_ns;
     facts_.wait_status = *wait_status;
-    if (job_ && stopped_.ok()) job_->AddClocks(*recording_);
+    if (job_ && stopped_.ok()) {
+      job_->AddRank(*recording_, end_ns + EpochOffsetNs(), *wait_status);
+    }
     // From now on a request for a dump gets an error at once.
     control_.reset();
     return absl::OkStatus();

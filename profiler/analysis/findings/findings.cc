@@ -22,13 +22,13 @@ std::vector<Finding> FindFindings(const model::Trace& trace) {
   const FindingRun run(trace);
   std::vector<Finding> findings;
   for (const auto add : kFamilies) add(run, findings);
-  std::ranges::sort(findings, [](const Finding& a, const Finding& b) {
-    // Of a job, the rank that holds up all others comes first.
-    return std::tuple(a.kind != FindingKind::kLateRank, -a.share, a.kind,
-                      std::string_view(a.title)) <
-           std::tuple(b.kind != FindingKind::kLateRank, -b.share, b.kind,
-                      std::string_view(b.title));
-  });
+  // Of a job, the rank that ended it, or that holds up all others, comes first.
+  const auto place = [](const Finding& finding) {
+    return std::tuple(finding.kind != FindingKind::kRankEnded,
+                      finding.kind != FindingKind::kLateRank, -finding.share,
+                      finding.kind, std::string_view(finding.title));
+  };
+  std::ranges::sort(findings, {}, place);
   std::array<size_t, static_cast<size_t>(kLastFindingKind) + 1> counts = {};
   std::erase_if(findings, [&](const Finding& finding) {
     return ++counts[static_cast<size_t>(finding.kind)] > kMostOfAKind;

@@ -1,5 +1,10 @@
+#include <string.h>
+
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,39 +35,139 @@ std::string Since(const FindingRun& run, const LateRank& late) {
                       " after the start");
 }
 
+// Of MPI, the first one that left the job; else the first one that failed.
+std::optional<size_t> FirstToEnd(const std::vector<Rank>& ranks) {
+  std::optional<size_t> first = FirstToBreakOff(ranks);
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    const std::optional<RankEnd>& end = ranks[i].ended;
+    if (ranks[i].is_mpi || !end || (end->signal == 0 && end->status == 0)) {
+      continue;
+    }
+    if (!first || end->time_ns < ranks[*first].ended->time_ns) first = i;
+  }
+  return first;
+}
+
+// "Rank 3 was killed by signal 9 (Killed)".
+std::string HowItEnded(const Rank& rank) {
+  const std::string text = absl::StrCat("Rank ", rank.rank);
+  if (rank.has_aborted) return absl::StrCat(text, " called MPI_Abort");
+  if (rank.ended->signal != 0) {
+    const int signal = static_cast<int>(rank.ended->signal);
+    return absl::StrCat(text, " was killed by signal ", signal, " (",
+                        strsignal(signal), ")");
+  }
+  if (rank.ended->status != 0) {
+    return absl::StrCat(text, " ended with status ", rank.ended->status);
+  }
+  return absl::StrCat(text, " ended");
+}
+
+// "; its last call of MPI was MPI_Recv". Empty: it called none.
+std::string LastCall(const JobOfRanks& job, size_t rank) {
+  model::EventIndex last = model::kNoEvent;
+  const auto& start = job.trace.start();
+  for (const MpiCall& call : job.calls.calls) {
+    if (call.rank != rank || call.is_request || call.on_device) continue;
+    if (last == model::kNoEvent || start[call.event] > start[last]) {
+      last = call.event;
+    }
+  }
+  if (last == model::kNoEvent) return "";
+  return absl::StrCat("; its last call of MPI was ",
+                      std::string(job.trace.EventName(last)));
+}
+
+// A rank that left the job before its end. `late`: how others waited for it.
+void AddEnded(const FindingRun& run, const JobOfRanks& job, size_t ended,
+              const LateRank& late, std::vector<Finding>& findings) {
+  const Rank& rank = job.calls.ranks[ended];
+  // A program that never calls MPI_Finalize, and nobody minds.
+  if (rank.ended->signal == 0 && rank.ended->status == 0 && !rank.has_aborted &&
+      late.never_ns == 0) {
+    return;
+  }
+  Finding finding = run.OfTime(FindingKind::kRankEnded, late.never_ns);
+  finding.share /= static_cast<double>(job.calls.ranks.size());
+  finding.title =
+      absl::StrCat(HowItEnded(rank), " after ",
+                   TimeText(rank.ended->time_ns - run.trace.start_ns()));
+  if (rank.is_mpi) absl::StrAppend(&finding.title, ", without MPI_Finalize");
+  if (late.never_ns > 0) {
+    absl::StrAppend(&finding.title, "; ",
+                    CountText(late.never_ranks, "rank", "ranks"), " waited ",
+                    TimeText(late.never_ns),
+                    late.never_ranks > 1 ? " in all for it" : " for it");
+  }
+  finding.next_step =
+      absl::StrCat("Look at what rank ", rank.rank,
+                   " printed last, and at its core dump", LastCall(job, ended));
+  finding.evidence = {.kind = EvidenceKind::kRow,
+                      .name = absl::StrCat(rank.rank),
+                      .table = "ranks"};
+  findings.push_back(std::move(finding));
+}
+
+// The rank that others waited for most. `late` is not empty.
+void AddLate(const FindingRun& run, const JobOfRanks& job,
+             const std::vector<LateRank>& late,
+             std::vector<Finding>& findings) {
+  const auto ranks = static_cast<int64_t>(job.calls.ranks.size());
+  DurationNs others_ns = 0;
+  for (size_t i = 1; i < late.size(); ++i) others_ns += late[i].delay_ns;
+  const LateRank& worst = late.front();
+  // Of the time of each rank.
+  if (!run.Matters(worst.delay_ns / ranks) ||
+      worst.delay_ns / kLateTimes < others_ns / (ranks - 1)) {
+    return;
+  }
+  const int64_t rank = job.calls.ranks[worst.rank].rank;
+  const bool never_came = worst.never_ns > worst.delay_ns / 2;
+  Finding finding = run.OfTime(FindingKind::kLateRank, worst.delay_ns);
+  finding.share /= static_cast<double>(ranks);
+  finding.title = absl::StrCat(
+      "Other ranks waited ", TimeText(worst.delay_ns), " in all for rank ",
+      rank, never_came ? ", which never came" : Since(run, worst));
+  if (worst.through_ns >= worst.delay_ns / kLeastPart) {
+    absl::StrAppend(&finding.title, " (", TimeText(worst.through_ns),
+                    " of it for ranks that waited themselves)");
+  }
+  absl::StrAppend(&finding.title, ", longest in ", worst.call, " (",
+                  TimeText(worst.call_ns), ")");
+  finding.next_step = absl::StrCat(
+      "Compare what rank ", rank,
+      " does before these calls with what the others do (imbalance), and give "
+      "it less of it");
+  if (never_came) {
+    finding.next_step =
+        absl::StrCat("Find out where rank ", rank, " hangs, or why it died",
+                     LastCall(job, worst.rank));
+  }
+  finding.evidence = {.kind = EvidenceKind::kRow,
+                      .name = worst.call,
+                      .table = TableOf(worst.call)};
+  findings.push_back(std::move(finding));
+}
+
 }  // namespace
 
 // Cost: that of matching messages, if the trace has ranks.
 void AddRankFindings(const FindingRun& run, std::vector<Finding>& findings) {
   RankCalls found = FindRankCalls(run.trace);
-  const auto ranks = static_cast<int64_t>(found.ranks.size());
-  if (ranks < 2) return;
+  if (found.ranks.size() < 2) return;
   const JobOfRanks job(run.trace, std::move(found));
   const std::vector<LateRank> late = LateRanks(job);
-  if (late.empty()) return;
-  DurationNs others_ns = 0;
-  for (size_t i = 1; i < late.size(); ++i) others_ns += late[i].waited_ns;
-  const LateRank& worst = late.front();
-  // Of the time of each rank.
-  if (!run.Matters(worst.waited_ns / ranks) ||
-      worst.waited_ns / kLateTimes < others_ns / (ranks - 1)) {
-    return;
+  if (const std::optional<size_t> ended = FirstToEnd(job.calls.ranks)) {
+    const auto of_it = std::ranges::find(late, *ended, &LateRank::rank);
+    AddEnded(run, job, *ended, of_it == late.end() ? LateRank() : *of_it,
+             findings);
+    // The same is not said twice.
+    if (!late.empty() && late.front().rank == *ended &&
+        late.front().never_ns > late.front().delay_ns / 2) {
+      return;
+    }
   }
-  const int64_t rank = job.calls.ranks[worst.rank].rank;
-  Finding finding = run.OfTime(FindingKind::kLateRank, worst.waited_ns);
-  finding.share /= static_cast<double>(ranks);
-  finding.title = absl::StrCat("Other ranks waited ", TimeText(worst.waited_ns),
-                               " in all for rank ", rank, Since(run, worst),
-                               ", longest in ", worst.call, " (",
-                               TimeText(worst.call_ns), ")");
-  finding.next_step = absl::StrCat(
-      "Compare what rank ", rank,
-      " does before these calls with what the others do (imbalance), and give "
-      "it less of it");
-  finding.evidence = {.kind = EvidenceKind::kRow,
-                      .name = worst.call,
-                      .table = TableOf(worst.call)};
-  findings.push_back(std::move(finding));
+  if (!late.empty()) AddLate(run, job, late, findings);
 }
 
 }  // namespace kymo::analysis

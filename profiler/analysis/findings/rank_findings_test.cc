@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "profiler/analysis/findings/test_findings.h"
+#include "profiler/base/time.h"
 
 namespace kymo::analysis {
 namespace {
@@ -48,6 +49,59 @@ TEST(RankFindingsTest, ALateRankIsNamed) {
 // Somebody is always last.
 TEST(RankFindingsTest, RanksThatAreLateInTurnAreNotLate) {
   EXPECT_TRUE(Found(JobWithLate({0, 1, 2}), FindingKind::kLateRank).empty());
+}
+
+// Rank 1 was killed 100 ms after the start, when the others went to a barrier.
+// `is_told`: its command lived to say so.
+TestTrace JobWithDead(bool is_told) {
+  TestTrace t;
+  const auto number = [&](const char* key, int64_t value) {
+    return model::Arg::Int(t.Intern(key), value);
+  };
+  for (int64_t rank = 0; rank < 3; ++rank) {
+    const auto main = t.AddThread(100 + rank, 100 + rank, "main");
+    t.AddInstant(main, "MPI ranks", kNsPerMs);
+    t.Describe(0, {number("rank", rank), number("size", 3)});
+    t.AddRange(main, "MPI_Allreduce", 50 * kNsPerMs, 51 * kNsPerMs);
+    t.Describe(0, {number("comm", 0)});
+    if (rank != 1) {
+      t.AddRange(main, "MPI_Barrier", 200 * kNsPerMs, 800 * kNsPerMs,
+                 model::ActivityType::kCpuOp, model::kEventOpen);
+      t.Describe(0, {number("comm", 0)});
+    } else if (is_told) {
+      t.AddInstant(main, "rank end", 100 * kNsPerMs);
+      t.Describe(0, {number("rank", 1), number("signal", 9)});
+    }
+  }
+  t.SetWindow(0, 800 * kNsPerMs);
+  return t;
+}
+
+TEST(RankFindingsTest, ARankThatDiedIsNamed) {
+  const auto found = Found(JobWithDead(true), FindingKind::kRankEnded);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title,
+            "Rank 1 was killed by signal 9 (Killed) after 100 ms, without "
+            "MPI_Finalize; 2 ranks waited 1.20 s in all for it");
+  EXPECT_EQ(found[0].next_step,
+            "Look at what rank 1 printed last, and at its core dump; its last "
+            "call of MPI was MPI_Allreduce");
+  EXPECT_EQ(found[0].time_ns, 1'200 * kNsPerMs);
+  EXPECT_EQ(found[0].evidence.table, "ranks");
+  // Once is enough.
+  EXPECT_TRUE(Found(JobWithDead(true), FindingKind::kLateRank).empty());
+}
+
+TEST(RankFindingsTest, ARankThatNeverCameIsNamed) {
+  EXPECT_TRUE(Found(JobWithDead(false), FindingKind::kRankEnded).empty());
+  const auto found = Found(JobWithDead(false), FindingKind::kLateRank);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title,
+            "Other ranks waited 1.20 s in all for rank 1, which never came, "
+            "longest in MPI_Barrier (1.20 s)");
+  EXPECT_EQ(found[0].next_step,
+            "Find out where rank 1 hangs, or why it died; its last call of MPI "
+            "was MPI_Allreduce");
 }
 
 TEST(RankFindingsTest, ATraceWithoutRanksHasNone) {

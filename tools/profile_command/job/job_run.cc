@@ -272,7 +272,14 @@ void JobRun::Start(pid_t pid) {
   link_.emplace(std::move(options));
 }
 
-void JobRun::AddClocks(Recording& recording) {
+void JobRun::AddRank(Recording& recording, TimeNs end_ns, int wait_status) {
+  const RankOfTrace rank = {.rank = folder_.rank().rank,
+                            .size = folder_.rank().size,
+                            .host = HostName(),
+                            .pid = pid_,
+                            .start_ns = recording.start_ns(),
+                            .end_ns = recording.end_ns()};
+  recording.AddShard(RankEndShard(rank, end_ns, wait_status));
   if (!MeasuresClocks()) return;
   std::vector<ClockReading> clocks;
   if (link_) {
@@ -282,13 +289,7 @@ void JobRun::AddClocks(Recording& recording) {
       clocks.push_back({.mono_ns = time - EpochOffsetNs()});
     }
   }
-  recording.AddShard(RankShard({.rank = folder_.rank().rank,
-                                .size = folder_.rank().size,
-                                .host = HostName(),
-                                .pid = pid_,
-                                .start_ns = recording.start_ns(),
-                                .end_ns = recording.end_ns()},
-                               clocks));
+  recording.AddShard(RankShard(rank, clocks));
 }
 
 void JobRun::SayDone(bool has_trace) {

@@ -67,8 +67,9 @@ class JobRun {
   // from now on, and saves the records if the command is killed.
   absl::Status Guard(const LastRecords& records);
   void Start(pid_t pid);
-  // The recording has stopped.
-  void AddClocks(Recording& recording);
+  // The recording has stopped. The program had ended before, at `end_ns`, as
+  // `wait_status` of wait() says.
+  void AddRank(Recording& recording, TimeNs end_ns, int wait_status);
   // This rank's trace is whole: takes from it what the job needs.
   void OnTrace(const model::Trace& trace);
   // `succeeded`: the program has ended with exit status 0. If it has left the

@@ -1,5 +1,7 @@
 #include "tools/profile_command/job/rank_shard.h"
 
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
@@ -70,6 +72,19 @@ model::TraceShard RankShard(const RankOfTrace& rank,
                 writer.Number("bound_ns", clock.bound_ns)});
   }
   say_rank(rank.end_ns);
+  return shard;
+}
+
+model::TraceShard RankEndShard(const RankOfTrace& rank, TimeNs time_ns,
+                               int wait_status) {
+  model::TraceShard shard;
+  InstantWriter writer(shard, rank.pid);
+  const bool is_killed = WIFSIGNALED(wait_status);
+  writer.Add(
+      "rank end", std::clamp(time_ns, rank.start_ns, rank.end_ns),
+      {writer.Number("rank", rank.rank),
+       writer.Number("signal", is_killed ? WTERMSIG(wait_status) : 0),
+       writer.Number("status", is_killed ? 0 : WEXITSTATUS(wait_status))});
   return shard;
 }
 

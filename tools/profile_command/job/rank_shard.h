@@ -35,6 +35,11 @@ struct RankOfTrace {
 model::TraceShard RankShard(const RankOfTrace& rank,
                             const std::vector<ClockReading>& clocks);
 
+// An instant `rank end` at `time_ns`, when the program ended: `rank`, `signal`
+// (0: none killed it), `status`. `wait_status` is that of wait().
+model::TraceShard RankEndShard(const RankOfTrace& rank, TimeNs time_ns,
+                               int wait_status);
+
 }  // namespace kymo::tools
 
 #endif  // KYMO_TOOLS_PROFILE_COMMAND_JOB_RANK_SHARD_H_
