@@ -96,7 +96,8 @@ export function jobView(job) {
   const count = (title, value) => ({ title, kind: "count", value });
   return element("div", {}, makeTable({
     id: "job-operations", caption: `Averages of ${
-      countText(job.ranks.length)} ranks`, rows: job.averages, sortBy: 1,
+      countText(job.ranks.length)} ${
+      job.ranks.length === 1 ? "rank" : "ranks"}`, rows: job.averages, sortBy: 1,
     columns: [
       { title: "Operation", kind: "text", value: (row) => row.name },
       time("Total", (row) => row.totals_of_ranks.sum_ns),

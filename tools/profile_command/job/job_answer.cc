@@ -145,13 +145,35 @@ std::vector<std::string> AboutMissing(const MissingRanks& missing,
   return lines;
 }
 
-// The same in the ledger of the job's trace.
-void CountMissing(const MissingRanks& missing, model::Trace& trace) {
+// What is missing of a job, in the ledger of its trace.
+void CountMissing(const MissingRanks& missing, std::vector<int64_t> killed,
+                  model::Trace& trace) {
+  const std::vector<analysis::Rank> ranks =
+      analysis::FindRankCalls(trace).ranks;
   model::TraceData data = std::move(trace).Release();
-  for (const auto& [reason, ranks] : missing) {
+  for (const auto& [reason, absent] : missing) {
     data.ledger.AddPart(
-        {model::Loss::kRanksAbsent, RankList(ranks), WhyMissing(reason)},
-        ranks.size());
+        {model::Loss::kRanksAbsent, RankList(absent), WhyMissing(reason)},
+        absent.size());
+  }
+  // MPI says of which rank a process is. Else the command says it at its end.
+  std::erase_if(killed, [&](int64_t rank) {
+    return std::ranges::count(ranks, rank, &analysis::Rank::rank) > 0;
+  });
+  if (!killed.empty()) {
+    data.ledger.AddPart({model::Loss::kRanksAbsent, RankList(killed),
+                         "the command was killed before it could say which "
+                         "process was the rank; the timeline has it"},
+                        killed.size());
+  }
+  int64_t lost = 0;
+  for (const analysis::Rank& rank : ranks) lost += rank.requests_lost;
+  if (lost > 0) {
+    data.ledger.AddOfBackend(
+        "mpi",
+        "requests that were not followed, since 65,536 of a rank were open; "
+        "their messages, and who waited for them, are missing",
+        static_cast<uint64_t>(lost));
   }
   trace = model::Trace(std::move(data));
 }
@@ -204,14 +226,6 @@ void SayWhatMpiLacks(const model::Trace& trace,
         "whose functions the program looks up itself (dlsym), as Python's "
         "ctypes and Julia's MPI.jl do");
   }
-  int64_t lost = 0;
-  for (const analysis::Rank& rank : ranks) lost += rank.requests_lost;
-  if (lost > 0) {
-    Say(absl::StrCat(lost,
-                     " requests of MPI were not followed, because too "
-                     "many of a rank were open at a time; their messages, and "
-                     "who waited for them, are missing"));
-  }
 }
 
 std::string SumsJson(const analysis::RankSums& sums) {
@@ -247,14 +261,15 @@ JobAnswer AnswerOf(const model::Trace& trace, const ProfileCommand& command,
                       .tables = JobTables(ranks, sums)};
   if (sums == nullptr || ranks.calls.ranks.empty()) return answer;
   const std::string kept = KeptRanks(ranks.calls.ranks);
-  answer.about_averages =
-      absl::StrCat("These tables are of ", kept,
-                   " only, which --keep_ranks has kept; averages of all ",
-                   sums->ranks().size(), " ranks are in ranks.txt.");
-  answer.about_tables =
-      absl::StrCat("But for the averages of ", sums->ranks().size(),
-                   " ranks, the tables and findings are of ", kept,
-                   " only, which --keep_ranks has kept.");
+  const size_t count = sums->ranks().size();
+  const std::string averages =
+      absl::StrCat("averages of ", count, count == 1 ? " rank" : " ranks");
+  answer.about_averages = absl::StrCat("These tables are of ", kept,
+                                       " only, which --keep_ranks has kept; ",
+                                       averages, " are in ranks.txt.");
+  answer.about_tables = absl::StrCat("But for the ", averages,
+                                     ", the tables and findings are of ", kept,
+                                     " only, which --keep_ranks has kept.");
   return answer;
 }
 
@@ -335,7 +350,7 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   }
   progress.Show("reading the ranks");
   KYMO_ASSIGN_OR_RETURN(LoadedTrace loaded, LoadRanks(files));
-  CountMissing(by_reason, loaded.trace);
+  CountMissing(by_reason, files.killed, loaded.trace);
   for (const std::string_view rule :
        {"rank_clock_unknown", "rank_clock_by_messages", "rank_clock_jumped"}) {
     SayAboutClocks(rule, loaded);
@@ -349,17 +364,18 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   without_screen.quiet = true;  // the screen of a job is another one
   KYMO_ASSIGN_OR_RETURN(const RunTables tables,
                         MakeTables(loaded.trace, without_screen));
-  ExportNotes notes;
-  absl::Status status = WriteFiles(
-      loaded.trace, [&] { return Below(answer.about_averages, tables.text); },
-      command, exporters, *out, progress, notes,
-      {.job = sums ? &*sums : nullptr});
+  // First what is small and says most: a disk may have no room for a timeline.
   std::string about = Below(answer.about_tables, WholeTables(answer.tables));
+  for (const std::string& line : missing) absl::StrAppend(&about, line, "\n");
+  absl::Status status = WriteText(about, "ranks.txt", *out);
   if (sums) {
     status.Update(WriteText(SumsJson(*sums), "job_averages.json", *out));
   }
-  for (const std::string& line : missing) absl::StrAppend(&about, line, "\n");
-  status.Update(WriteText(about, "ranks.txt", *out));
+  ExportNotes notes;
+  status.Update(WriteFiles(
+      loaded.trace, [&] { return Below(answer.about_averages, tables.text); },
+      command, exporters, *out, progress, notes,
+      {.job = sums ? &*sums : nullptr}));
   progress.Clear();
   for (const std::string& notice : notes.notices) Say(notice);
   out->Finish();

@@ -221,7 +221,8 @@ std::vector<JobTable> JobTables(const analysis::JobOfRanks& job,
     tables.push_back({std::move(about), std::move(table)});
   };
   if (sums != nullptr) {
-    add(absl::StrCat("Averages of ", sums->ranks().size(), " ranks"),
+    const auto count = static_cast<int64_t>(sums->ranks().size());
+    add("Averages of " + Count(count, "rank", "ranks"),
         report::JobTable(*sums));
   }
   add("Ranks", report::RankTable(job));
