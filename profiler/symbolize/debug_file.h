@@ -13,6 +13,7 @@
 
 #include "profiler/base/owned_descriptor.h"
 #include "profiler/symbolize/elf_module.h"
+#include "profiler/symbolize/stripped/elf_image.h"
 #include "profiler/symbolize/stripped/inflated_image.h"
 
 namespace kymo::symbolize {
@@ -29,6 +30,7 @@ class DebugFile {
   static DebugFile For(const ElfModule& module);
 
   Elf* elf() const noexcept { return elf_; }  // null: not open
+  ElfImage image() const noexcept { return {elf_, file_.get()}; }
   // What libdw reads: decompressed, if that is quicker.
   Elf* ElfForLibdw();
 

@@ -64,9 +64,9 @@ std::unique_ptr<ElfModule> ElfModule::Vdso() {
   const unsigned long address = getauxval(AT_SYSINFO_EHDR);
   if (address == 0) return module;
   const auto* const image = reinterpret_cast<const char*>(address);
-  module->image_.assign(image, image + VdsoBytes(image));
+  module->vdso_.assign(image, image + VdsoBytes(image));
   elf_version(EV_CURRENT);
-  module->elf_ = elf_memory(module->image_.data(), module->image_.size());
+  module->elf_ = elf_memory(module->vdso_.data(), module->vdso_.size());
   module->ReadImage();
   return module;
 }
@@ -189,15 +189,7 @@ bool ElfModule::ReadCode(uint64_t address,
       });
   if (segment == segments_.end()) return false;
   const uint64_t offset = segment->file_offset + (address - segment->address);
-  if (fd_ >= 0) {
-    return pread(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset)) ==
-           static_cast<ssize_t>(bytes.size());
-  }
-  if (offset > image_.size() || bytes.size() > image_.size() - offset) {
-    return false;
-  }
-  std::memcpy(bytes.data(), image_.data() + offset, bytes.size());
-  return true;
+  return image().Read(offset, bytes);
 }
 
 std::string_view ElfModule::short_name() const noexcept {

@@ -29,6 +29,7 @@
 #include "profiler/base/time.h"
 #include "profiler/symbolize/address_space.h"
 #include "profiler/symbolize/named_places.h"
+#include "profiler/symbolize/stripped/elf_image.h"
 
 namespace kymo::symbolize {
 
@@ -67,6 +68,7 @@ class ElfModule {
   std::string_view short_name() const noexcept;
   // Null without an image.
   Elf* elf() const noexcept { return elf_; }
+  ElfImage image() const noexcept { return {elf_, fd_}; }
   // Bytes; empty if there is none.
   const std::string& build_id() const noexcept { return build_id_; }
   // Whether `address` (relative to the module) is in the image's entry code,
@@ -105,7 +107,7 @@ class ElfModule {
   std::string build_id_;
   bool is_memory_ = false;
   bool is_lost_ = false;
-  std::vector<char> image_;  // of the vdso
+  std::vector<char> vdso_;
   int fd_ = -1;
   struct stat opened_ {};
   Elf* elf_ = nullptr;

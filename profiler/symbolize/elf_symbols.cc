@@ -1,11 +1,11 @@
 #include "profiler/symbolize/elf_symbols.h"
 
-#include <gelf.h>
-
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <limits>
+#include <optional>
 #include <string_view>
-#include <unordered_map>
 
 #include "profiler/symbolize/stripped/elf_section.h"
 
@@ -15,16 +15,12 @@ namespace {
 constexpr uint64_t kStubBytes = 16;
 constexpr int kStubRank = 99;
 
-int Rank(const GElf_Sym& symbol, const char* name) {
-  const int binding = GELF_ST_BIND(symbol.st_info);
-  const int by_binding = binding == STB_GLOBAL ? 0
-                         : binding == STB_WEAK ? 1
-                                               : 2;
+int Rank(int binding, std::string_view name) {
   // The first underscore of a mangled name does not count.
-  const bool is_mangled = std::strncmp(name, "_Z", 2) == 0;
-  const auto underscores =
-      is_mangled ? 0 : static_cast<int>(std::strspn(name, "_"));
-  return by_binding * 16 + std::min(underscores, 15);
+  const bool is_mangled = name.starts_with("_Z");
+  const size_t underscores =
+      is_mangled ? 0 : std::min(name.find_first_not_of('_'), name.size());
+  return binding * 16 + static_cast<int>(std::min<size_t>(underscores, 15));
 }
 
 // Where a symbol without a size must end.
@@ -47,137 +43,239 @@ uint64_t SlotOfStub(std::string_view bytes, uint64_t address) {
          static_cast<uint64_t>(int64_t{static_cast<int32_t>(distance)});
 }
 
-}  // namespace
-
-void ElfSymbols::Add(Elf* elf) {
-  for (Elf_Scn* section = nullptr;
-       (section = elf_nextscn(elf, section)) != nullptr;) {
-    AddTable(elf, section);
+// Calls visit(entry) for each entry of a section, until it returns false. Reads
+// a piece at a time.
+template <typename Entry, typename Visit>
+void ForEachEntry(const ElfImage& image, const GElf_Shdr& header,
+                  const Visit& visit) {
+  constexpr uint64_t kPiece = 2048;
+  if (header.sh_entsize != sizeof(Entry)) return;
+  std::vector<Entry> piece(kPiece);
+  const uint64_t count = header.sh_size / sizeof(Entry);
+  for (uint64_t i = 0; i < count; i += kPiece) {
+    const std::span<Entry> entries(piece.data(), std::min(kPiece, count - i));
+    if (!image.Read(header.sh_offset + i * sizeof(Entry),
+                    std::as_writable_bytes(entries))) {
+      return;
+    }
+    for (const Entry& entry : entries) {
+      if (!visit(entry)) return;
+    }
   }
-  AddStubs(elf);
-  AddDirectStubs(elf);
 }
 
-void ElfSymbols::AddTable(Elf* elf, Elf_Scn* section) {
+// With its relocations, which name functions.
+std::optional<ElfSection> FindRelocations(Elf* elf, std::string_view name) {
+  auto section = FindElfSection(elf, name);
+  if (section && section->header.sh_type != SHT_RELA) section.reset();
+  return section;
+}
+
+}  // namespace
+
+void ElfSymbols::Add(const ElfImage& image) {
+  if (image.elf == nullptr || gelf_getclass(image.elf) != ELFCLASS64) return;
+  for (Elf_Scn* section = nullptr;
+       (section = elf_nextscn(image.elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) != nullptr &&
+        AddTable(image, elf_ndxscn(section))) {
+      AddFunctions(image, header);
+    }
+  }
+  AddStubs(image);
+  AddDirectStubs(image);
+}
+
+bool ElfSymbols::AddTable(const ElfImage& image, size_t section) {
+  Elf_Scn* const symbols = elf_getscn(image.elf, section);
   GElf_Shdr header;
-  if (gelf_getshdr(section, &header) == nullptr || header.sh_entsize == 0) {
-    return;
+  if (symbols == nullptr || gelf_getshdr(symbols, &header) == nullptr ||
+      (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) ||
+      tables_.size() > std::numeric_limits<uint16_t>::max()) {
+    return false;
   }
-  if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) return;
-  Elf_Data* const data = elf_getdata(section, nullptr);
-  if (data == nullptr) return;
-  GElf_Ehdr image;
-  if (gelf_getehdr(elf, &image) == nullptr) return;
-  const auto count = static_cast<int>(header.sh_size / header.sh_entsize);
-  for (int i = 0; i < count; ++i) {
-    GElf_Sym symbol;
-    if (gelf_getsym(data, i, &symbol) == nullptr) break;
-    const int type = GELF_ST_TYPE(symbol.st_info);
+  Elf_Scn* const names = elf_getscn(image.elf, header.sh_link);
+  GElf_Shdr names_header;
+  if (names == nullptr || gelf_getshdr(names, &names_header) == nullptr ||
+      names_header.sh_type != SHT_STRTAB) {
+    return false;
+  }
+  tables_.push_back({.image = image,
+                     .symbols_offset = header.sh_offset,
+                     .names_offset = names_header.sh_offset,
+                     .names_bytes = names_header.sh_size});
+  return true;
+}
+
+void ElfSymbols::AddFunctions(const ElfImage& image, const GElf_Shdr& header) {
+  GElf_Ehdr file;
+  if (gelf_getehdr(image.elf, &file) == nullptr) return;
+  const auto table = static_cast<uint16_t>(tables_.size() - 1);
+  ForEachEntry<Elf64_Sym>(image, header, [&](const Elf64_Sym& symbol) {
+    const int type = ELF64_ST_TYPE(symbol.st_info);
     // Entry code is written in assembly, and often not marked as a function.
-    const bool is_entry =
-        type == STT_NOTYPE && symbol.st_value == image.e_entry;
-    if (type != STT_FUNC && type != STT_GNU_IFUNC && !is_entry) continue;
-    if (symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0) continue;
-    const char* const name = elf_strptr(elf, header.sh_link, symbol.st_name);
-    if (name == nullptr || *name == '\0') continue;
-    const uint64_t end = symbol.st_size != 0 ? symbol.st_value + symbol.st_size
-                                             : SectionEnd(elf, symbol.st_shndx);
-    symbols_.push_back({symbol.st_value, end, Rank(symbol, name), name});
-  }
+    const bool is_entry = type == STT_NOTYPE && symbol.st_value == file.e_entry;
+    if (type != STT_FUNC && type != STT_GNU_IFUNC && !is_entry) return true;
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0 ||
+        symbol.st_name == 0) {
+      return true;
+    }
+    const uint64_t end = symbol.st_size != 0
+                             ? symbol.st_value + symbol.st_size
+                             : SectionEnd(image.elf, symbol.st_shndx);
+    const int binding = ELF64_ST_BIND(symbol.st_info);
+    symbols_.push_back(
+        {.address = symbol.st_value,
+         .end = end,
+         .name = symbol.st_name,
+         .table = table,
+         .binding = static_cast<uint8_t>(binding == STB_GLOBAL ? 0
+                                         : binding == STB_WEAK ? 1
+                                                               : 2),
+         .is_stub = false});
+    return true;
+  });
 }
 
 // The linker makes one stub of 16 bytes for each relocation of .rela.plt, in
 // their order. The stubs are in .plt.sec, or else in .plt, behind the
 // resolver's own.
-void ElfSymbols::AddStubs(Elf* elf) {
-  const auto relocations = FindElfSection(elf, ".rela.plt");
-  auto stubs = FindElfSection(elf, ".plt.sec");
+void ElfSymbols::AddStubs(const ElfImage& image) {
+  const auto relocations = FindRelocations(image.elf, ".rela.plt");
+  auto stubs = FindElfSection(image.elf, ".plt.sec");
   uint64_t next = stubs ? stubs->header.sh_addr : 0;
   if (!stubs) {
-    stubs = FindElfSection(elf, ".plt");
+    stubs = FindElfSection(image.elf, ".plt");
     next = stubs ? stubs->header.sh_addr + kStubBytes : 0;
   }
-  if (!relocations || !stubs || relocations->header.sh_entsize == 0) return;
-  Elf_Data* const data = elf_getdata(relocations->section, nullptr);
-  if (data == nullptr) return;
-  const uint64_t end = stubs->header.sh_addr + stubs->header.sh_size;
-  GElf_Rela relocation;
-  for (int i = 0; next + kStubBytes <= end &&
-                  gelf_getrela(data, i, &relocation) != nullptr;
-       ++i, next += kStubBytes) {
-    AddStub(elf, relocations->header.sh_link, relocation, next, kStubBytes);
+  if (!relocations || !stubs || !AddTable(image, relocations->header.sh_link)) {
+    return;
   }
+  const uint64_t end = stubs->header.sh_addr + stubs->header.sh_size;
+  ForEachEntry<Elf64_Rela>(image, relocations->header,
+                           [&](const Elf64_Rela& relocation) {
+                             if (next + kStubBytes > end) return false;
+                             AddStub(relocation, next, kStubBytes);
+                             next += kStubBytes;
+                             return true;
+                           });
 }
 
 // Stubs of functions whose address is also used otherwise are in .plt.got. The
 // relocation of the place that a stub jumps through has the name.
-void ElfSymbols::AddDirectStubs(Elf* elf) {
-  const auto stubs = FindElfSection(elf, ".plt.got");
-  const auto relocations = FindElfSection(elf, ".rela.dyn");
-  if (!stubs || !relocations || relocations->header.sh_entsize == 0) return;
-  const Elf_Data* const code = elf_rawdata(stubs->section, nullptr);
-  Elf_Data* const data = elf_getdata(relocations->section, nullptr);
-  if (code == nullptr || code->d_buf == nullptr || data == nullptr) return;
+void ElfSymbols::AddDirectStubs(const ElfImage& image) {
+  const auto stubs = FindElfSection(image.elf, ".plt.got");
+  const auto relocations = FindRelocations(image.elf, ".rela.dyn");
+  if (!stubs || !relocations || stubs->header.sh_type != SHT_PROGBITS) return;
+  const std::vector<std::byte> code =
+      image.ReadAll(stubs->header.sh_offset, stubs->header.sh_size);
   // 8 bytes a stub; with marks of targets of jumps, 16.
   const uint64_t stub_bytes =
       stubs->header.sh_entsize == kStubBytes ? kStubBytes : kStubBytes / 2;
-  const std::string_view bytes(static_cast<const char*>(code->d_buf),
-                               code->d_size);
+  const std::string_view bytes(reinterpret_cast<const char*>(code.data()),
+                               code.size());
   std::unordered_map<uint64_t, uint64_t> stub_of_slot;
   for (uint64_t at = 0; at + stub_bytes <= bytes.size(); at += stub_bytes) {
     const uint64_t address = stubs->header.sh_addr + at;
     const uint64_t slot = SlotOfStub(bytes.substr(at, stub_bytes), address);
     if (slot != 0) stub_of_slot[slot] = address;
   }
-  GElf_Rela relocation;
-  for (int i = 0; gelf_getrela(data, i, &relocation) != nullptr; ++i) {
-    const auto stub = stub_of_slot.find(relocation.r_offset);
-    if (stub == stub_of_slot.end()) continue;
-    AddStub(elf, relocations->header.sh_link, relocation, stub->second,
-            stub_bytes);
-  }
-}
-
-void ElfSymbols::AddStub(Elf* elf, size_t symbol_table,
-                         const GElf_Rela& relocation, uint64_t address,
-                         uint64_t size_bytes) {
-  Elf_Scn* const names = elf_getscn(elf, symbol_table);
-  GElf_Shdr header;
-  Elf_Data* const symbols = elf_getdata(names, nullptr);
-  GElf_Sym symbol;
-  if (symbols == nullptr || gelf_getshdr(names, &header) == nullptr ||
-      gelf_getsym(symbols, static_cast<int>(GELF_R_SYM(relocation.r_info)),
-                  &symbol) == nullptr) {
+  if (stub_of_slot.empty() || !AddTable(image, relocations->header.sh_link)) {
     return;
   }
-  const char* const name = elf_strptr(elf, header.sh_link, symbol.st_name);
-  if (name == nullptr || *name == '\0') return;
-  stub_names_.push_back(std::string(name) + "@plt");
-  symbols_.push_back(
-      {address, address + size_bytes, kStubRank, stub_names_.back().c_str()});
+  ForEachEntry<Elf64_Rela>(
+      image, relocations->header, [&](const Elf64_Rela& relocation) {
+        const auto stub = stub_of_slot.find(relocation.r_offset);
+        if (stub != stub_of_slot.end()) {
+          AddStub(relocation, stub->second, stub_bytes);
+        }
+        return true;
+      });
+}
+
+void ElfSymbols::AddStub(const Elf64_Rela& relocation, uint64_t address,
+                         uint64_t size_bytes) {
+  symbols_.push_back({.address = address,
+                      .end = address + size_bytes,
+                      .name = ELF64_R_SYM(relocation.r_info),
+                      .table = static_cast<uint16_t>(tables_.size() - 1),
+                      .binding = 0,
+                      .is_stub = true});
 }
 
 void ElfSymbols::Seal() {
-  std::sort(symbols_.begin(), symbols_.end(),
-            [](const Symbol& a, const Symbol& b) {
-              if (a.address != b.address) return a.address < b.address;
-              if (a.rank != b.rank) return a.rank < b.rank;
-              return std::strcmp(a.name, b.name) < 0;
-            });
-  const auto same_address = [](const Symbol& a, const Symbol& b) {
-    return a.address == b.address;
-  };
-  symbols_.erase(std::unique(symbols_.begin(), symbols_.end(), same_address),
-                 symbols_.end());
+  std::sort(
+      symbols_.begin(), symbols_.end(),
+      [](const Symbol& a, const Symbol& b) { return a.address < b.address; });
 }
 
-const char* ElfSymbols::Find(uint64_t address) const {
+// Empty if the file does not have it.
+std::string ElfSymbols::NameOf(const Symbol& symbol) const {
+  const Table& table = tables_[symbol.table];
+  uint64_t at = symbol.name;
+  if (symbol.is_stub) {
+    std::array<Elf64_Sym, 1> function;
+    if (!table.image.Read(
+            table.symbols_offset + uint64_t{symbol.name} * sizeof(Elf64_Sym),
+            std::as_writable_bytes(std::span(function)))) {
+      return {};
+    }
+    at = function[0].st_name;
+  }
+  std::string name;
+  constexpr size_t kPiece = 512;
+  while (at < table.names_bytes && name.size() < kMostNameBytes) {
+    std::array<char, kPiece> piece;
+    const std::span<char> part(
+        piece.data(), std::min<uint64_t>(kPiece, table.names_bytes - at));
+    if (!table.image.Read(table.names_offset + at,
+                          std::as_writable_bytes(part))) {
+      return {};
+    }
+    const size_t bytes = strnlen(part.data(), part.size());
+    name.append(part.data(), bytes);
+    if (bytes < part.size()) {
+      if (symbol.is_stub && !name.empty()) name += "@plt";
+      return name;
+    }
+    at += bytes;
+  }
+  // Names end with a zero byte.
+  return at < table.names_bytes ? name : std::string();
+}
+
+ElfSymbols::Named ElfSymbols::BestOf(std::span<const Symbol> symbols) const {
+  Named best;
+  int best_rank = 0;
+  for (const Symbol& symbol : symbols) {
+    std::string name = NameOf(symbol);
+    if (name.empty()) continue;
+    const int rank = symbol.is_stub ? kStubRank : Rank(symbol.binding, name);
+    if (best.name.empty() || rank < best_rank ||
+        (rank == best_rank && name < best.name)) {
+      best = {.name = std::move(name), .end = symbol.end};
+      best_rank = rank;
+    }
+  }
+  return best;
+}
+
+const char* ElfSymbols::Find(uint64_t address) {
   const auto after = std::partition_point(
       symbols_.begin(), symbols_.end(),
       [&](const Symbol& symbol) { return symbol.address <= address; });
   if (after == symbols_.begin()) return nullptr;
-  const Symbol& symbol = *std::prev(after);
-  return address < symbol.end ? symbol.name : nullptr;
+  const uint64_t begins = std::prev(after)->address;
+  const auto first = std::partition_point(
+      symbols_.begin(), after,
+      [&](const Symbol& symbol) { return symbol.address < begins; });
+  const auto [found, is_new] =
+      found_.try_emplace(static_cast<size_t>(first - symbols_.begin()));
+  if (is_new) found->second = BestOf({first, after});
+  const Named& named = found->second;
+  return !named.name.empty() && address < named.end ? named.name.c_str()
+                                                    : nullptr;
 }
 
 }  // namespace kymo::symbolize

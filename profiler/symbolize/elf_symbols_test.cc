@@ -1,12 +1,19 @@
 #include "profiler/symbolize/elf_symbols.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "profiler/symbolize/elf_module.h"
 #include "profiler/symbolize/frame_maker.h"
+#include "profiler/symbolize/module_symbolizer.h"
 #include "profiler/symbolize/test_elf.h"
 #include "profiler/symbolize/unwind_functions.h"
 
@@ -36,7 +43,7 @@ std::vector<std::string> NamesAt(const TestElf& elf,
                                  const std::vector<uint64_t>& addresses) {
   const Image image(elf);
   ElfSymbols symbols;
-  symbols.Add(image.elf());
+  symbols.Add({image.elf()});
   symbols.Seal();
   std::vector<std::string> names;
   for (const uint64_t address : addresses) {
@@ -115,6 +122,63 @@ TEST(ElfSymbolsTest, OfSeveralNamesThePublicAndPlainOneWins) {
     EXPECT_EQ(NamesAt(WithSymbols({worse, better}), {0x1007}),
               Names{better.name});
   }
+}
+
+TEST(ElfSymbolsTest, NamesEndWithTheirTable) {
+  for (const size_t bytes : {511, 512, 513, 1024, 5000}) {
+    const std::string name(bytes, 'n');
+    EXPECT_EQ(NamesAt(WithSymbols({Function(name, 0x1000, 8)}), {0x1000}),
+              Names{name});
+    // One without its zero byte, and one outside.
+    TestElf cut = WithSymbols({Function(name, 0x1000, 8)});
+    cut.sections[1].bytes.pop_back();
+    EXPECT_EQ(NamesAt(cut, {0x1000}), Names{"-"});
+    cut.sections[1].bytes.resize(1);
+    EXPECT_EQ(NamesAt(cut, {0x1000}), Names{"-"});
+  }
+  const std::string endless(kMostNameBytes + 1, 'n');
+  EXPECT_EQ(NamesAt(WithSymbols({Function(endless, 0x1000, 8)}), {0x1000}),
+            Names{endless.substr(1)});
+}
+
+// A file in a folder of the test's.
+class SymbolsOfAFileTest : public ::testing::Test {
+ protected:
+  ~SymbolsOfAFileTest() override { std::filesystem::remove(path_); }
+
+  std::unique_ptr<ElfModule> Open(const TestElf& elf) const {
+    elf.WriteTo(path_);
+    return ElfModule::File(getpid(), {.path = path_, .mapped_ns = INT64_MAX});
+  }
+
+  const std::string path_ = testing::TempDir() + "/symbols";
+};
+
+// PyTorch's two largest libraries have 150 MB of names.
+TEST_F(SymbolsOfAFileTest, NamesThatNobodyAsksForStayInTheFile) {
+  std::vector<TestSymbol> symbols;
+  for (uint64_t i = 0; i < 1024; ++i) {
+    symbols.push_back(Function("f" + std::to_string(i) + std::string(8192, 'x'),
+                               0x1000 + i, 1));
+  }
+  const auto module = Open(WithSymbols(symbols));
+  const auto in_use = [] {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+  };
+  const size_t before = in_use();
+  ModuleSymbolizer symbolizer(*module);
+  EXPECT_EQ(symbolizer.Name(0x1007).front().function, symbols[7].name);
+  EXPECT_LT(in_use() - before, size_t{1} << 20);
+}
+
+TEST_F(SymbolsOfAFileTest, AFileThatChangesMeanwhileHasNoFurtherNames) {
+  const auto module = Open(WithSymbols(
+      {Function("first", 0x1000, 8), Function("second", 0x1008, 8)}));
+  ModuleSymbolizer symbolizer(*module);
+  EXPECT_EQ(symbolizer.Name(0x1000).front().function, "first");
+  std::ofstream(path_, std::ios::app) << "more";
+  EXPECT_EQ(symbolizer.Name(0x1008).front().function, "symbols+0x1008");
 }
 
 // A file whose relocations name these, with stubs in `section`.
@@ -222,7 +286,7 @@ TestElf WithUnwindTables(int32_t first_begin) {
 TEST(UnwindFunctionsOfFilesTest, AnAddressBelongsToAFunctionOrToWhatIsBetween) {
   using Piece = UnwindFunctions::Piece;
   const Image image(WithUnwindTables(0x1000 - 0x300c));
-  const UnwindFunctions functions(image.elf());
+  const UnwindFunctions functions({image.elf()});
   EXPECT_EQ(functions.Find(0xfff), std::nullopt);
   EXPECT_EQ(functions.Find(0x1000), (Piece{0x1000, 0x1030}));
   EXPECT_EQ(functions.Find(0x102f), (Piece{0x1000, 0x1030}));
@@ -234,10 +298,10 @@ TEST(UnwindFunctionsOfFilesTest, AnAddressBelongsToAFunctionOrToWhatIsBetween) {
 
 TEST(UnwindFunctionsOfFilesTest, ASizeInAnotherEncodingIsNotKnown) {
   const Image image(WithUnwindTables(7));
-  EXPECT_EQ(UnwindFunctions(image.elf()).Find(0x201f),
+  EXPECT_EQ(UnwindFunctions({image.elf()}).Find(0x201f),
             (UnwindFunctions::Piece{0x1000, 0}));
   const Image without(WithSymbols({}));
-  EXPECT_EQ(UnwindFunctions(without.elf()).Find(0x2020), std::nullopt);
+  EXPECT_EQ(UnwindFunctions({without.elf()}).Find(0x2020), std::nullopt);
 }
 
 // --- frame_maker.h ---

@@ -5,6 +5,7 @@
 #include <csetjmp>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -29,10 +30,6 @@ namespace {
 bool IsMangled(const char* name) {
   return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
-
-// A file may have names as long as itself. A longer one is cut, and stays
-// mangled.
-constexpr size_t kMostNameBytes = size_t{64} << 10;
 
 // Names of Rust may refer back to parts of themselves, so that each of thirty
 // letters doubles the text.
@@ -80,21 +77,26 @@ struct ModuleSymbolizer::Tables {
                                             : DebugFile()),
         debug_functions(debug_file.ElfForLibdw()),
         mini_debug_info(module.elf()),
-        go_functions(module.elf()),
-        unwind_functions(module.elf()) {
-    symbols.Add(module.elf());
-    if (debug_file.elf() != nullptr) symbols.Add(debug_file.elf());
-    if (mini_debug_info.elf() != nullptr) symbols.Add(mini_debug_info.elf());
+        go_functions(module.elf()) {
+    symbols.Add(module.image());
+    symbols.Add(debug_file.image());
+    symbols.Add({mini_debug_info.elf()});
     symbols.Seal();
   }
 
   // The name of a symbol, or one that is known without symbols; null if there
   // is none.
-  const char* NameAt(const ElfModule& module, uint64_t address) const {
+  const char* NameAt(const ElfModule& module, uint64_t address) {
     if (const char* const symbol = symbols.Find(address)) return symbol;
     const std::string_view go = go_functions.Find(address);
     if (!go.empty()) return go.data();
     return module.IsEntryCode(address) ? "_start" : nullptr;
+  }
+
+  // The tables of most files are never needed: their functions have names.
+  const UnwindFunctions& UnwindFunctionsOf(const ElfModule& module) {
+    if (!unwind_functions) unwind_functions.emplace(module.image());
+    return *unwind_functions;
   }
 
   // A cache by address: names repeat, and each has one place in the string
@@ -102,6 +104,7 @@ struct ModuleSymbolizer::Tables {
   const std::string& Demangled(const char* name) {
     const auto [at, is_new] = demangled.try_emplace(name);
     if (!is_new) return at->second;
+    // A longer one is cut, and stays mangled.
     const size_t bytes = strnlen(name, kMostNameBytes);
     at->second =
         bytes < kMostNameBytes ? Demangle(name) : std::string(name, bytes);
@@ -114,7 +117,7 @@ struct ModuleSymbolizer::Tables {
   MiniDebugInfo mini_debug_info;
   GoFunctions go_functions;
   ElfSymbols symbols;
-  UnwindFunctions unwind_functions;
+  std::optional<UnwindFunctions> unwind_functions;
   std::unordered_map<const char*, std::string> demangled;
 };
 
@@ -141,6 +144,8 @@ bool IsBetter(const char* symbol, const char* plain_name) {
 std::vector<NamedFrame> ModuleSymbolizer::Name(uint64_t address) {
   std::vector<SourceFrame> frames;
   const char* symbol = nullptr;
+  // What is not in memory yet is not that of another file.
+  if (tables_ != nullptr && !module_.IsUnchanged()) tables_.reset();
   if (tables_ != nullptr) {
     frames = tables_->module_functions.Find(address);
     if (frames.empty()) frames = tables_->debug_functions.Find(address);
@@ -149,7 +154,7 @@ std::vector<NamedFrame> ModuleSymbolizer::Name(uint64_t address) {
   // Without a name, all places of one function still become one place.
   std::string end;
   if (frames.empty() && symbol == nullptr && tables_ != nullptr) {
-    if (const auto piece = tables_->unwind_functions.Find(address)) {
+    if (const auto piece = tables_->UnwindFunctionsOf(module_).Find(address)) {
       address = piece->begin;
       // Of many functions, perhaps.
       if (!piece->is_function) end = "..";

@@ -1,11 +1,12 @@
 #include "profiler/symbolize/unwind_functions.h"
 
-#include <gelf.h>
-
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <string_view>
+
+#include "profiler/symbolize/stripped/elf_section.h"
 
 namespace kymo::symbolize {
 namespace {
@@ -35,26 +36,18 @@ Number NumberAt(std::span<const std::byte> bytes, size_t offset) {
 
 UnwindFunctions::Section UnwindFunctions::FindSection(Elf* elf,
                                                       std::string_view wanted) {
-  size_t names = 0;
-  if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return {};
-  for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr;
-       section = elf_nextscn(elf, section)) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr) continue;
-    const char* const name = elf_strptr(elf, names, header.sh_name);
-    if (name == nullptr || wanted != name) continue;
-    const Elf_Data* const data = elf_rawdata(section, nullptr);
-    if (data == nullptr || data->d_buf == nullptr) return {};
-    return {{static_cast<const std::byte*>(data->d_buf), data->d_size},
-            header.sh_addr};
-  }
-  return {};
+  const auto section = FindElfSection(elf, wanted);
+  if (!section || section->header.sh_type == SHT_NOBITS) return {};
+  return {section->header.sh_offset, section->header.sh_size,
+          section->header.sh_addr};
 }
 
-UnwindFunctions::UnwindFunctions(Elf* elf)
-    : header_(FindSection(elf, ".eh_frame_hdr")),
-      frames_(FindSection(elf, ".eh_frame")) {
-  starts_ = Parse(header_.bytes, header_.address);
+UnwindFunctions::UnwindFunctions(const ElfImage& image)
+    : image_(image),
+      header_(FindSection(image.elf, ".eh_frame_hdr")),
+      frames_(FindSection(image.elf, ".eh_frame")) {
+  starts_ = Parse(image_.ReadAll(header_.offset, header_.size_bytes),
+                  header_.address);
 }
 
 std::vector<uint64_t> UnwindFunctions::Parse(std::span<const std::byte> section,
@@ -79,17 +72,25 @@ std::vector<uint64_t> UnwindFunctions::Parse(std::span<const std::byte> section,
 }
 
 uint64_t UnwindFunctions::EndOf(size_t index) const {
-  const auto place = NumberAt<int32_t>(
-      header_.bytes, kHeaderBytes + index * kEntryBytes + sizeof(int32_t));
-  const uint64_t frame = header_.address + static_cast<int64_t>(place);
+  std::array<std::byte, sizeof(int32_t)> place;
+  if (!image_.Read(
+          header_.offset + kHeaderBytes + index * kEntryBytes + sizeof(int32_t),
+          place)) {
+    return 0;
+  }
+  const uint64_t frame =
+      header_.address + static_cast<int64_t>(NumberAt<int32_t>(place, 0));
   const uint64_t offset = frame - frames_.address;
-  const uint64_t size = frames_.bytes.size();
-  if (size < kFrameBytes || offset > size - kFrameBytes) return 0;
-  const auto to_begin = NumberAt<int32_t>(frames_.bytes, offset + kBeginOffset);
+  std::array<std::byte, kFrameBytes> bytes;
+  if (frames_.size_bytes < kFrameBytes ||
+      offset > frames_.size_bytes - kFrameBytes ||
+      !image_.Read(frames_.offset + offset, bytes)) {
+    return 0;
+  }
+  const auto to_begin = NumberAt<int32_t>(bytes, kBeginOffset);
   const uint64_t begin = frame + kBeginOffset + static_cast<int64_t>(to_begin);
   if (begin != starts_[index]) return 0;  // another encoding
-  return begin + NumberAt<uint32_t>(frames_.bytes,
-                                    offset + kBeginOffset + sizeof(to_begin));
+  return begin + NumberAt<uint32_t>(bytes, kBeginOffset + sizeof(to_begin));
 }
 
 std::optional<UnwindFunctions::Piece> UnwindFunctions::Find(

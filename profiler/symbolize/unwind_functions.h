@@ -11,10 +11,10 @@
 // Format: Linux Standard Base, "DWARF Extensions", .eh_frame_hdr; the encodings
 // that linkers and compilers write (table sorted, sdata4 relative to the
 // section; functions sdata4 relative to their place).
+//
+// Memory: 8 bytes for each function. The tables stay in the file.
 #ifndef KYMO_PROFILER_SYMBOLIZE_UNWIND_FUNCTIONS_H_
 #define KYMO_PROFILER_SYMBOLIZE_UNWIND_FUNCTIONS_H_
-
-#include <libelf.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +22,8 @@
 #include <span>
 #include <string_view>
 #include <vector>
+
+#include "profiler/symbolize/stripped/elf_image.h"
 
 namespace kymo::symbolize {
 
@@ -35,9 +37,9 @@ class UnwindFunctions {
     bool operator==(const Piece&) const = default;
   };
 
-  // `elf` may be null, or a file without the table: then Find finds nothing.
-  // REQUIRES: `elf` lives longer.
-  explicit UnwindFunctions(Elf* elf);
+  // `image` may be none, or a file without the table: then Find finds nothing.
+  // REQUIRES: the file stays open longer.
+  explicit UnwindFunctions(const ElfImage& image);
 
   // The function around `address`, or the code between two functions.
   std::optional<Piece> Find(uint64_t address) const;
@@ -49,7 +51,8 @@ class UnwindFunctions {
 
  private:
   struct Section {
-    std::span<const std::byte> bytes;
+    uint64_t offset = 0;
+    uint64_t size_bytes = 0;
     uint64_t address = 0;
   };
 
@@ -57,6 +60,7 @@ class UnwindFunctions {
   // Of the function with this index; 0: not known.
   uint64_t EndOf(size_t index) const;
 
+  ElfImage image_;
   std::vector<uint64_t> starts_;  // sorted
   Section header_;
   Section frames_;

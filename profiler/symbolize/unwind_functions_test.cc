@@ -57,7 +57,7 @@ TEST(UnwindFunctionsTest, CutOrForeignTablesGiveWhatCanBeRead) {
 }
 
 TEST(UnwindFunctionsTest, NoFileFindsNothing) {
-  EXPECT_EQ(UnwindFunctions(nullptr).Find(5), std::nullopt);
+  EXPECT_EQ(UnwindFunctions(ElfImage()).Find(5), std::nullopt);
 }
 
 }  // namespace

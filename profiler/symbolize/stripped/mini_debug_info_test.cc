@@ -39,7 +39,7 @@ TEST(MiniDebugInfoTest, AStrippedFileHasItsSymbolsInItself) {
   const MiniDebugInfo mini(outer.elf());
   ASSERT_NE(mini.elf(), nullptr);
   ElfSymbols symbols;
-  symbols.Add(mini.elf());
+  symbols.Add({mini.elf()});
   symbols.Seal();
   EXPECT_STREQ(symbols.Find(0x1001), "hidden");
 }
