@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 
@@ -17,6 +18,29 @@ namespace {
 
 using record::Slot;
 using record::SlotKind;
+
+// Texts that stay where they are: to grow, one array would be in memory twice.
+class Texts {
+ public:
+  absl::string_view Keep(absl::string_view text) {
+    if (text.size() > kBlockBytes - used_) {
+      blocks_.push_back(std::make_unique_for_overwrite<char[]>(kBlockBytes));
+      used_ = 0;
+    }
+    char* const at = blocks_.back().get() + used_;
+    std::memcpy(at, text.data(), text.size());
+    used_ += text.size();
+    return {at, text.size()};
+  }
+
+ private:
+  static constexpr size_t kBlockBytes = size_t{1} << 20;
+  static_assert(kBlockBytes > sizeof(record::PayloadHeader) +
+                                  std::numeric_limits<uint16_t>::max());
+
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  size_t used_ = kBlockBytes;  // of the last block
+};
 
 // Stacks that have been seen, by the bytes of their payloads. A payload is kept
 // when it comes for the second time: most stacks of a program with very many
@@ -41,14 +65,12 @@ class SeenStacks {
       if (seen.hash != hash) continue;
       if (seen.kept == kNotKept) {
         seen.kept = static_cast<uint32_t>(kept_.size());
-        kept_.push_back({pid, texts_.size(), text.size()});
-        texts_.insert(texts_.end(), text.begin(), text.end());
+        kept_.push_back({pid, texts_.Keep(text)});
         seen.stack = streams_.stack(payload, pid);
         return seen.stack;
       }
       const Kept& kept = kept_[seen.kept];
-      if (kept.pid == pid && kept.size == text.size() &&
-          std::memcmp(&texts_[kept.begin], text.data(), text.size()) == 0) {
+      if (kept.pid == pid && kept.text == text) {
         // streams_.stack counts it the other times.
         if (header.key != 0) ledger_.Add(model::Loss::kStacksTruncated, 1);
         return seen.stack;
@@ -71,8 +93,7 @@ class SeenStacks {
   };
   struct Kept {
     int64_t pid = 0;
-    size_t begin = 0;  // in texts_
-    size_t size = 0;
+    absl::string_view text;
   };
 
   void Grow() {
@@ -88,7 +109,7 @@ class SeenStacks {
   model::LossLedger& ledger_;
   std::vector<Seen> seen_;
   std::vector<Kept> kept_;
-  std::vector<char> texts_;      // of kept payloads
+  Texts texts_;                  // of kept payloads
   std::vector<uint32_t> table_;  // 1 + index in seen_; 0 = nothing
 };
 
