@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -96,12 +97,18 @@ void AddUnanswered(const model::Trace& trace, const RankCalls& calls,
     const size_t awaited = receives ? from : to;
     if (!call.is_open || awaited == calls.ranks.size()) return false;
     const DurationNs time = trace.end()[call.event] - trace.start()[call.event];
-    found.unanswered.push_back({.event = call.event,
-                                .rank = call.rank,
-                                .awaited = awaited,
-                                .is_request = call.is_request,
-                                .receives = receives,
-                                .waiting_ns = call.is_request ? 0 : time});
+    const bool is_unsure =
+        !receives && call.from < 0 &&
+        trace.EventName(call.event).find("endrecv") != std::string_view::npos;
+    found.unanswered.push_back(
+        {.event = call.event,
+         .rank = call.rank,
+         .awaited = awaited,
+         .is_request = call.is_request,
+         .receives = receives,
+         .bytes = receives ? 0 : call.bytes,
+         .is_unsure = is_unsure,
+         .waiting_ns = call.is_request || is_unsure ? 0 : time});
     return true;
   };
   for (size_t i = matched; i < ends.sends.size(); ++i) {

@@ -23,7 +23,7 @@
 // A call that went on when the recording ended, and whose other rank has not
 // begun its part, waited for that rank all the time. So a rank that died, or
 // hangs elsewhere, is named. Nobody is if the call is for MPI_ANY_SOURCE or
-// MPI_ANY_TAG.
+// MPI_ANY_TAG, also if MPI_Sendrecv sends to one rank and receives so.
 //
 // Units: nanoseconds and bytes. Threads: values.
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_MESSAGES_H_
@@ -61,7 +61,11 @@ struct UnansweredCall {
   size_t awaited = 0;  // likewise: the other one
   bool is_request = false;
   bool receives = false;
-  // How long the call waited. 0: it is a request, or counts already.
+  int64_t bytes = 0;  // sent
+  // It also receives, and from anybody: it may have waited for that.
+  bool is_unsure = false;
+  // How long the call waited. 0: it is a request, is unsure, or
+  // counts already.
   DurationNs waiting_ns = 0;
 };
 

@@ -339,6 +339,25 @@ TEST(NeverCameTest, ACallForARankThatNeverCameCountsOnce) {
   EXPECT_EQ(late[0].waited_ns, 800 + 700);
 }
 
+// It had sent to rank 1, and received from MPI_ANY_SOURCE.
+TEST(NeverCameTest, WhoReceivesFromAnybodyDoesNotWaitForWhoItSendsTo) {
+  Job job;
+  job.AddRank(0, 3);
+  job.Call("MPI_Sendrecv", 100, 900,
+           {{"comm", 0}, {"to", 1}, {"tag", 3}, {"bytes", 8}},
+           model::kEventOpen);
+  job.AddRank(1, 3);
+  job.AddRank(2, 3);
+  job.Call("MPI_Isendrecv", 90, 900, {{"comm", 0}, {"to", 1}, {"tag", 3}},
+           model::kEventAsync | model::kEventOpen);
+  job.Call("MPI_Wait", 100, 900, {}, model::kEventOpen);
+  const model::Trace trace = job.Build();
+  const JobOfRanks all(trace);
+  EXPECT_THAT(LateRanks(all), IsEmpty());
+  ASSERT_THAT(all.messages.unanswered, SizeIs(2));
+  EXPECT_EQ(all.messages.unanswered[0].bytes, 8);
+}
+
 TEST(NeverCameTest,
      OfTwoRanksThatNeverCameACallWaitsForTheOneThatItReceivesFrom) {
   Job job;

@@ -99,6 +99,7 @@ void RequestWaits::NeverCame(
         message.receiver_came != model::kNoEvent, &Awaited::receivers);
   }
   for (const UnansweredCall& call : messages.unanswered) {
+    if (call.is_unsure) continue;
     add({call.event, call.rank}, call.awaited, false,
         call.receives ? &Awaited::senders : &Awaited::receivers);
   }

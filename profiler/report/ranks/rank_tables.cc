@@ -312,23 +312,22 @@ ValueTable MessageTable(const analysis::JobOfRanks& job) {
                           sum.bytes, sum.late_sender_ns, sum.late_receiver_ns,
                           std::string("found")});
   }
-  // Without a message: calls that wait for a rank that never came.
+  // Calls that wait for a rank that never came. Of what it should have sent,
+  // nobody knows the bytes.
   std::map<std::pair<size_t, size_t>, Sum> unanswered;
   for (const analysis::UnansweredCall& call : matched.unanswered) {
     Sum& sum = unanswered[call.receives ? std::pair(call.awaited, call.rank)
                                         : std::pair(call.rank, call.awaited)];
     ++sum.messages;
+    sum.bytes += call.bytes;
     (call.receives ? sum.late_sender_ns : sum.late_receiver_ns) +=
         call.waiting_ns;
   }
   for (const auto& [pair, sum] : unanswered) {
-    table.rows.push_back({calls.ranks[pair.first].rank,
-                          calls.ranks[pair.second].rank,
-                          sum.messages,
-                          {},
-                          sum.late_sender_ns,
-                          sum.late_receiver_ns,
-                          std::string("never came")});
+    table.rows.push_back(
+        {calls.ranks[pair.first].rank, calls.ranks[pair.second].rank,
+         sum.messages, sum.bytes > 0 ? Value(sum.bytes) : Value(),
+         sum.late_sender_ns, sum.late_receiver_ns, std::string("never came")});
   }
   // Messages whose other end is in no file of the trace.
   if (matched.sends_alone > 0) {
