@@ -71,6 +71,8 @@ export function placeOfRow(trace, evidence) {
     ledger: ["summary", "losses", summary.ledger, isNamed],
     collectives: ["ranks", "ranks-collectives", summary.collectives, isNamed],
     mpi_waits: ["ranks", "ranks-mpi_waits", summary.mpi_waits, isNamed],
+    ranks: ["ranks", "ranks-ranks", summary.ranks,
+      (row) => String(row.rank) === name],
   };
   if (!tables[table]) return undefined;
   const [view, id, rows, isMeant] = tables[table];

@@ -35,10 +35,10 @@ const TITLES = {
   excess_ns: "Most - mean", excess_share: "Of most",
   step_excess_ns: "By step", worst_step_rank: "In rank",
   worst_step_excess_ns: "There", comm_name: "Its name",
-  missing_ranks: "Without ranks",
+  missing_ranks: "Without ranks", ended_ns: "After",
 };
 const NAMES = ["rank", "name", "host", "process", "finalized", "partner",
-  "from", "to", "comm_name", "missing_ranks"];
+  "from", "to", "comm_name", "missing_ranks", "ended"];
 
 /** @param {string} name @returns {Column} */
 function columnOf(name) {

@@ -408,7 +408,8 @@ class WrittenPageTest(WrittenCase):
             "averages": [{"name": "solve", "calls": numbers | {"count": 7},
                           "totals_of_ranks": numbers, "call_histogram": []}]},
             ranks=[{"rank": 0, "wall_ns": 900},
-                   {"rank": 1, "host": "b", "wall_ns": 800, "sent_bytes": 64}],
+                   {"rank": 1, "host": "b", "wall_ns": 800, "sent_bytes": 64,
+                    "ended": "signal 9", "ended_ns": 700}],
             collectives=[{"name": "MPI_Barrier", "comm_name": "halo",
                           "missing_ranks": "0-2", "waiting_ns": 30,
                           "waiting_share": 0.5, "late_rank": 1}],
@@ -421,7 +422,7 @@ class WrittenPageTest(WrittenCase):
         self.assertEqual(self.table("#ranks-collectives"),
                          [["MPI_Barrier", "halo", "0-2", 30, 0.5, 1]])
         self.assertEqual(self.table("#ranks-ranks"), [
-            ["0", "", 900, ""], ["1", "b", 800, 64]])
+            ["0", "", 900, "", "", ""], ["1", "b", 800, 64, "signal 9", 700]])
         self.show("job")
         self.assertEqual(self.table("#job-operations"), [
             ["solve", 900, 300, 8.5, 500, 1, 100, 2, 3, 7, 500, 1]])
