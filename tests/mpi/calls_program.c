@@ -150,10 +150,12 @@ static void TooLong(int rank) {
   MPI_Recv(values, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* 3 messages from rank 0 to rank 1. Nobody sees the first one come, because
- * its request is freed. A request that is cancelled gets none. */
+/* 5 messages from rank 0 to rank 1. Nobody sees the first one come, because
+ * its request is freed. A request that is cancelled gets none, but one that was
+ * complete before. */
 static void Freed(int rank) {
   static int values[2], first, none;
+  int flag = 0;
   MPI_Request request;
   if (rank == 1) {
     MPI_Irecv(&none, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, &request);
@@ -174,6 +176,16 @@ static void Freed(int rank) {
   } else if (rank == 1) {
     MPI_Recv(values, 2, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Recv(values, 2, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  if (rank == 0) {
+    MPI_Send(values, 1, MPI_INT, 1, 10, MPI_COMM_WORLD);
+    MPI_Send(values, 1, MPI_INT, 1, 10, MPI_COMM_WORLD);
+  } else if (rank == 1) {
+    MPI_Irecv(&first, 1, MPI_INT, 0, 10, MPI_COMM_WORLD, &request);
+    while (!flag) MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+    MPI_Cancel(&request);
+    MPI_Request_free(&request);
+    MPI_Recv(values, 1, MPI_INT, 0, 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
 }
 

@@ -205,7 +205,7 @@ class RanksTest:
         self.assertEqual(
             {(row["from"], row["to"], row["partner"]):
              (row["messages"], row["bytes"]) for row in rows},
-            {(0, 1, "found"): (307, 1244), (0, 2, "found"): (5, 20),
+            {(0, 1, "found"): (309, 1252), (0, 2, "found"): (5, 20),
              (1, 0, "found"): (5, 28), (1, 2, "found"): (4, 16),
              (2, 0, "found"): (3, 24), (2, 1, "found"): (1, 4)})
         events = json.loads((out / "trace.json").read_text())["traceEvents"]

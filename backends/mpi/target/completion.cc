@@ -18,7 +18,7 @@ namespace {
 // statuses where the program wants none.
 class Batch {
  public:
-  Batch(int count, Word requests, Word* statuses) noexcept
+  Batch(int count, Word requests, Word* statuses, Look look) noexcept
       : count_(record::IsOn() && count > 0 ? count : 0),
         room_(size_t(count_) * (sizeof(OpenRequest) + kStatusBytes)) {
     if (count_ == 0 || room_.data() == nullptr) {
@@ -27,7 +27,7 @@ class Batch {
     }
     open_ = reinterpret_cast<OpenRequest*>(room_.data());
     for (int i = 0; i < count_; ++i) new (&open_[i]) OpenRequest;
-    FindRequests(requests, count_, open_);
+    FindRequests(requests, count_, look, open_);
     if (*statuses == Abi().status_ignore) {
       *statuses = reinterpret_cast<Word>(open_ + count_);
     }
@@ -85,7 +85,7 @@ int CountOf(Word result, Word out_count) noexcept {
 KYMO_EXPORT Word MPI_Wait(Word request, Word status) {
   KYMO_REAL(Wait, 2)
   if (!IsRecording()) return real(request, status);
-  Batch batch(1, request, &status);
+  Batch batch(1, request, &status, Look::kWaits);
   PlainCall call("MPI_Wait");
   const Word result = real(request, status);
   const uint64_t ticks = call.End();
@@ -96,7 +96,7 @@ KYMO_EXPORT Word MPI_Wait(Word request, Word status) {
 KYMO_EXPORT Word MPI_Waitall(Word count, Word requests, Word statuses) {
   KYMO_REAL(Waitall, 3)
   if (!IsRecording()) return real(count, requests, statuses);
-  Batch batch(static_cast<int>(count), requests, &statuses);
+  Batch batch(static_cast<int>(count), requests, &statuses, Look::kWaits);
   PlainCall call("MPI_Waitall");
   const Word result = real(count, requests, statuses);
   const uint64_t ticks = call.End();
@@ -108,7 +108,7 @@ KYMO_EXPORT Word MPI_Waitany(Word count, Word requests, Word index,
                              Word status) {
   KYMO_REAL(Waitany, 4)
   if (!IsRecording()) return real(count, requests, index, status);
-  Batch batch(static_cast<int>(count), requests, &status);
+  Batch batch(static_cast<int>(count), requests, &status, Look::kWaits);
   PlainCall call("MPI_Waitany");
   const Word result = real(count, requests, index, status);
   const uint64_t ticks = call.End();
@@ -122,7 +122,7 @@ KYMO_EXPORT Word MPI_Waitsome(Word count, Word requests, Word out_count,
   if (!IsRecording()) {
     return real(count, requests, out_count, indices, statuses);
   }
-  Batch batch(static_cast<int>(count), requests, &statuses);
+  Batch batch(static_cast<int>(count), requests, &statuses, Look::kWaits);
   PlainCall call("MPI_Waitsome");
   const Word result = real(count, requests, out_count, indices, statuses);
   const uint64_t ticks = call.End();
@@ -135,7 +135,7 @@ KYMO_EXPORT Word MPI_Waitsome(Word count, Word requests, Word out_count,
 KYMO_EXPORT Word MPI_Test(Word request, Word flag, Word status) {
   KYMO_REAL(Test, 3)
   if (!IsRecording()) return real(request, flag, status);
-  Batch batch(1, request, &status);
+  Batch batch(1, request, &status, Look::kTests);
   const Word result = real(request, flag, status);
   if (!IsDone(result) || IntAt(flag) != 0) batch.EndAll(result, 0);
   return result;
@@ -145,7 +145,7 @@ KYMO_EXPORT Word MPI_Testall(Word count, Word requests, Word flag,
                              Word statuses) {
   KYMO_REAL(Testall, 4)
   if (!IsRecording()) return real(count, requests, flag, statuses);
-  Batch batch(static_cast<int>(count), requests, &statuses);
+  Batch batch(static_cast<int>(count), requests, &statuses, Look::kTests);
   const Word result = real(count, requests, flag, statuses);
   if (!IsDone(result) || IntAt(flag) != 0) batch.EndAll(result, 0);
   return result;
@@ -155,7 +155,7 @@ KYMO_EXPORT Word MPI_Testany(Word count, Word requests, Word index, Word flag,
                              Word status) {
   KYMO_REAL(Testany, 5)
   if (!IsRecording()) return real(count, requests, index, flag, status);
-  Batch batch(static_cast<int>(count), requests, &status);
+  Batch batch(static_cast<int>(count), requests, &status, Look::kTests);
   const Word result = real(count, requests, index, flag, status);
   // An index of none (MPI_UNDEFINED) is below 0.
   if (!IsDone(result) || IntAt(flag) != 0) {
@@ -170,7 +170,7 @@ KYMO_EXPORT Word MPI_Testsome(Word count, Word requests, Word out_count,
   if (!IsRecording()) {
     return real(count, requests, out_count, indices, statuses);
   }
-  Batch batch(static_cast<int>(count), requests, &statuses);
+  Batch batch(static_cast<int>(count), requests, &statuses, Look::kTests);
   const Word result = real(count, requests, out_count, indices, statuses);
   for (int i = 0; i < CountOf(result, out_count); ++i) {
     batch.End(result, IntAt(indices, i), i, 0);

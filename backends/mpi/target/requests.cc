@@ -5,6 +5,7 @@
 
 #include "backends/mpi/target/communicators.h"
 #include "backends/mpi/target/spin_lock.h"
+#include "profiler/base/clock.h"
 #include "profiler/record/captured.h"
 
 namespace kymo::mpi {
@@ -19,8 +20,11 @@ struct Entry {
   uint64_t range = 0;
   bool is_waited_for = false;  // a call will end the range
   bool is_cancelled = false;   // until it is started again
+  int64_t looked_ns = 0;       // when the program first polled; 0: it did not
   Request request;
 };
+
+constinit OwnFunction<3> request_get_status("PMPI_Request_get_status");
 
 constinit Entry requests[kMostRequests];
 constinit SpinLock requests_lock;
@@ -101,21 +105,26 @@ uint64_t BeginRange(const Request& request, uint64_t ticks) noexcept {
   return begin(args, request.message < 0 ? 1 : 2);
 }
 
+// `looked_ns`: when the program first polled; 0: it did not.
 void EndRange(uint64_t range, Direction direction, const Peers& peers,
-              const void* status, uint64_t ticks) noexcept {
+              const void* status, uint64_t ticks,
+              int64_t looked_ns = 0) noexcept {
   if (range == 0) return;
+  const record::CapturedArg polled = record::IntArg(
+      "polled_ns", looked_ns == 0 ? 0 : MonotonicNs() - looked_ns);
+  const size_t more = looked_ns == 0 ? 0 : 1;
   if (direction == Direction::kReceive && status != nullptr) {
     const Received received = ReadStatus(status, peers, true);
     if (received.is_message) {
       const record::CapturedArg args[] = {
           record::IntArg("from", received.from),
           record::IntArg("tag", received.tag),
-          record::IntArg("bytes", received.bytes)};
-      record::EndCapturedAsync(range, args, 3, ticks);
+          record::IntArg("bytes", received.bytes), polled};
+      record::EndCapturedAsync(range, args, 3 + more, ticks);
       return;
     }
   }
-  record::EndCapturedAsync(range, nullptr, 0, ticks);
+  record::EndCapturedAsync(range, &polled, more, ticks);
 }
 
 // Of MPI_Comm_idup.
@@ -123,18 +132,22 @@ void AddNewCommunicator(Word address, uint32_t place) noexcept {
   if (address != 0) AddCommunicatorAt(HandleAt(address, 0), place);
 }
 
-OpenRequest OpenFor(Word handle) noexcept {
+OpenRequest OpenFor(Word handle, Look look = Look::kWaits) noexcept {
   handle = Handle(handle);
   if (handle == Abi().request_null || handle == 0) return {};
   Entry* const entry = FindEntry(handle);
   if (entry == nullptr || entry->range == 0) return {};
   entry->is_waited_for = true;
+  if (look == Look::kTests && entry->looked_ns == 0) {
+    entry->looked_ns = MonotonicNs();
+  }
   return {.handle = handle,
           .range = entry->range,
           .direction = entry->request.direction,
           .peers = entry->request.peers,
           .new_comm = entry->request.new_comm,
-          .place = entry->request.place};
+          .place = entry->request.place,
+          .looked_ns = entry->looked_ns};
 }
 
 void Remember(Word handle, const Entry& fresh) noexcept {
@@ -184,18 +197,21 @@ void StartRequest(Word handle) noexcept {
   if (entry == nullptr) return;
   entry->range = BeginRange(entry->request, 0);
   entry->is_waited_for = entry->is_cancelled = false;
+  entry->looked_ns = 0;
 }
 
-void FindRequests(Word handles, int count, OpenRequest* open) noexcept {
+void FindRequests(Word handles, int count, Look look,
+                  OpenRequest* open) noexcept {
   const SpinLock::Held held(requests_lock);
-  for (int i = 0; i < count; ++i) open[i] = OpenFor(HandleAt(handles, i));
+  for (int i = 0; i < count; ++i) open[i] = OpenFor(HandleAt(handles, i), look);
 }
 
 void CompleteRequest(const OpenRequest& open, const void* status,
                      uint64_t ticks) noexcept {
   if (open.range == 0) return;
   Forget(open);
-  EndRange(open.range, open.direction, open.peers, status, ticks);
+  EndRange(open.range, open.direction, open.peers, status, ticks,
+           open.looked_ns);
   AddNewCommunicator(open.new_comm, open.place);
 }
 
@@ -223,6 +239,15 @@ void FreeRequest(Word handle) noexcept {
     }
   }
   if (open.range == 0) return;
+  // It may be complete already, also if the program has tried to cancel it.
+  StatusRoom status;
+  int is_complete = 0;
+  if (open.direction == Direction::kReceive &&
+      request_get_status(Handle(handle), &is_complete, &status) == kSuccess &&
+      is_complete != 0) {
+    EndRange(open.range, open.direction, open.peers, &status, 0);
+    return;
+  }
   const record::CapturedArg args[] = {record::IntArg("from", source),
                                       record::IntArg("tag", tag)};
   record::EndCapturedAsync(open.range, args, source < 0 ? 0 : 2);

@@ -1,8 +1,8 @@
 // requests.h - operations that go on after the call that began them.
 //
-//   BeginRequest(handle, {...});          // after MPI_Irecv
-//   FindRequests(handles, 1, &open);      // before MPI_Wait
-//   CompleteRequest(open, status);        // after it
+//   BeginRequest(handle, {...});                    // after MPI_Irecv
+//   FindRequests(handles, 1, Look::kWaits, &open);  // before MPI_Wait
+//   CompleteRequest(open, status);                  // after it
 //
 // A request is an asynchronous range, from the call that began it to the call
 // that found it complete. A receive gets what it received: the sender, the tag,
@@ -66,11 +66,19 @@ struct OpenRequest {
   Peers peers;
   Word new_comm = 0;
   uint32_t place = 0;
+  int64_t looked_ns = 0;  // see Look
 };
 
+// What a call does with requests: MPI_Wait and its like stay in the library
+// until they are complete, MPI_Test and its like only look.
+enum class Look : uint8_t { kWaits, kTests };
+
 // The requests of an array of the program's. From here on the caller ends their
-// ranges, if they complete.
-void FindRequests(Word handles, int count, OpenRequest* open) noexcept;
+// ranges, if they complete. A request that the program polls has `polled_ns` in
+// the end: how long before that it first looked. Until then a large message did
+// not move.
+void FindRequests(Word handles, int count, Look look,
+                  OpenRequest* open) noexcept;
 
 // `status` is what the library wrote, or null if there is none. `ticks`: when
 // the call that found it complete ended; 0: now.
@@ -81,7 +89,9 @@ void CompleteRequest(const OpenRequest& open, const void* status,
 void FailRequest(const OpenRequest& open, int error, uint64_t ticks) noexcept;
 
 // The program frees the request, complete or not. A receive gets its message
-// nevertheless: its range has the sender and the tag, if the call named them.
+// nevertheless: its range has the sender and the tag, if the request is
+// complete or the call named them. Call it before the library frees the
+// request.
 void FreeRequest(Word handle) noexcept;
 
 // The program cancels the request, so it may get no message.

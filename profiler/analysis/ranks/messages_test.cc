@@ -281,5 +281,41 @@ TEST(MessagesTest, ABlockingCallWaitsForTheOthersMpiWait) {
   EXPECT_EQ(late[0].waited_ns, 600);
 }
 
+// The other rank began to receive in time, and looked for the message late. So
+// it is the one that the path goes through.
+TEST(MessagesTest, WhoPollsComesWhenItFirstLooks) {
+  Job job;
+  job.AddRank(0, 2);
+  job.Call("MPI_Send", 100, 450, {{"comm", 0}, {"to", 1}, {"tag", 3}});
+  job.Call("MPI_Isend", 500, 800, {{"comm", 0}, {"to", 1}, {"tag", 4}},
+           model::kEventAsync);
+  job.Call("MPI_Wait", 510, 800);
+  // A small one was over before.
+  job.Call("MPI_Send", 810, 815, {{"comm", 0}, {"to", 1}, {"tag", 5}});
+  job.AddRank(1, 2);
+  job.Call("MPI_Irecv", 90, 440,
+           {{"comm", 0}, {"from", 0}, {"tag", 3}, {"polled_ns", 40}},
+           model::kEventAsync);
+  job.Call("MPI_Irecv", 490, 790,
+           {{"comm", 0}, {"from", 0}, {"tag", 4}, {"polled_ns", 90}},
+           model::kEventAsync);
+  job.Call("MPI_Irecv", 800, 900,
+           {{"comm", 0}, {"from", 0}, {"tag", 5}, {"polled_ns", 10}},
+           model::kEventAsync);
+  const model::Trace trace = job.Build();
+  const JobOfRanks all(trace);
+  ASSERT_THAT(all.messages.messages, SizeIs(3));
+  EXPECT_EQ(all.messages.messages[0].late_receiver_ns, 300);
+  EXPECT_EQ(all.messages.messages[2].late_receiver_ns, 0);
+  const auto waits = WaitSums(all);
+  ASSERT_THAT(waits, SizeIs(1));
+  EXPECT_EQ(waits[0].waiting_ns, 190);
+  EXPECT_EQ(waits[0].late_rank, 1);
+  const auto late = LateRanks(all);
+  ASSERT_THAT(late, SizeIs(1));
+  EXPECT_EQ(late[0].rank, 1u);
+  EXPECT_EQ(late[0].delay_ns, 490);
+}
+
 }  // namespace
 }  // namespace kymo::analysis

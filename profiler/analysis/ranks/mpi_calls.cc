@@ -81,7 +81,8 @@ MpiCall ReadCall(const Trace& trace, EventIndex event, std::string_view name) {
       .send_tag = tag,
       .receive_tag = numbers.Get("from_tag", tag),
       .root = numbers.Get("root", -1),
-      .bytes = numbers.Get("bytes", 0)};
+      .bytes = numbers.Get("bytes", 0),
+      .polled_ns = numbers.Find("polled_ns")};
   if (call.is_open && call.from < 0) {
     call.from = numbers.Get("source", -1);
     call.receive_tag = model::LaneOfTag(name, numbers.Get("source_tag", -1));

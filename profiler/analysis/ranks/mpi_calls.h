@@ -95,6 +95,9 @@ struct MpiCall {
   int64_t receive_tag = -1;
   int64_t root = -1;  // of a collective call that has one, as `to`
   int64_t bytes = 0;  // sent; of a kReceive: received
+  // Of a request that the program polled: how long before its end it first
+  // looked.
+  std::optional<DurationNs> polled_ns;
 };
 
 // Or a window or a file, which all ranks of a communicator make together.

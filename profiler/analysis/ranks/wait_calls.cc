@@ -12,6 +12,9 @@ constexpr size_t kMostThreads = 64;  // that wait at a time
 WaitCalls::WaitCalls(const model::Trace& trace, const RankCalls& calls)
     : trace_(trace), by_rank_(calls.ranks.size()) {
   for (const MpiCall& call : calls.calls) {
+    if (call.polled_ns) {
+      looked_ns_[call.event] = trace_.end()[call.event] - *call.polled_ns;
+    }
     if (call.kind != MpiKind::kWait || call.is_request) continue;
     by_rank_[call.rank].push_back(call.event);
   }
@@ -47,12 +50,15 @@ std::optional<size_t> WaitCalls::Of(model::EventIndex request,
 WaitCalls::Arrival WaitCalls::ArrivalAt(model::EventIndex call, size_t rank,
                                         TimeNs latest_ns) const {
   const Arrival begin = {.time_ns = trace_.start()[call], .event = call};
-  const auto at = Of(call, rank);
-  if (!at) return begin;
-  const model::EventIndex wait = by_rank_[rank][*at];
-  const TimeNs wait_ns = trace_.start()[wait];
-  if (wait_ns <= begin.time_ns || wait_ns > latest_ns) return begin;
-  return {.time_ns = wait_ns, .event = wait};
+  Arrival came = begin;
+  if (const auto looked = looked_ns_.find(call); looked != looked_ns_.end()) {
+    came.time_ns = looked->second;
+  } else if (const auto at = Of(call, rank)) {
+    came.event = by_rank_[rank][*at];
+    came.time_ns = trace_.start()[came.event];
+  }
+  return came.time_ns <= begin.time_ns || came.time_ns > latest_ns ? begin
+                                                                   : came;
 }
 
 }  // namespace kymo::analysis

@@ -4,7 +4,8 @@
 //   if (const auto at = waits.Of(request, rank)) waits.by_rank()[rank][*at]
 //
 // A large message moves only while both ranks are in MPI. So a rank that began
-// a request may come to the message as late as in its MPI_Wait.
+// a request may come to the message as late as in its MPI_Wait, or when it
+// first looked by MPI_Test.
 //
 // Threads: values. The trace must outlive it.
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_WAIT_CALLS_H_
@@ -12,6 +13,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "profiler/analysis/ranks/mpi_calls.h"
@@ -35,14 +37,16 @@ class WaitCalls {
     TimeNs time_ns = 0;
     model::EventIndex event = 0;
   };
-  // The begin of `call`, or, if that is a request, of its MPI_Wait. A wait that
-  // began after `latest_ns` came too late to matter for the message.
+  // The begin of `call`, or, if that is a request, of its MPI_Wait or of its
+  // first MPI_Test. A wait that began after `latest_ns` came too late to matter
+  // for the message.
   Arrival ArrivalAt(model::EventIndex call, size_t rank,
                     TimeNs latest_ns) const;
 
  private:
   const model::Trace& trace_;
   std::vector<std::vector<model::EventIndex>> by_rank_;
+  std::unordered_map<model::EventIndex, TimeNs> looked_ns_;  // of requests
 };
 
 }  // namespace kymo::analysis
