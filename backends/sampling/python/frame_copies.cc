@@ -19,6 +19,8 @@ constexpr size_t kMostSpare = 64;
 // so long for a CPU is left alone for a while.
 constexpr int64_t kLongNs = 50 * kNsPerMs;
 constexpr int64_t kAloneNs = kNsPerSecond;
+// A page in which no frame was for so many stacks is left out.
+constexpr uint32_t kMostUnused = 200;
 
 }  // namespace
 
@@ -69,27 +71,31 @@ void FrameCopies::Learn(int64_t pid, int64_t tid,
   thread.was_late = was_late;
   if (pages.empty()) return;
   const Thread before = {.pages = thread.pages,
+                         .unused = thread.unused,
                          .page_count = thread.page_count};
   thread.page_count = 0;
-  const auto add = [&thread](uint64_t page) {
+  const auto add = [&thread](uint64_t page, uint32_t unused) {
     const auto end =
         thread.pages.begin() + static_cast<ptrdiff_t>(thread.page_count);
     if (thread.page_count < kMostFramePages &&
         std::find(thread.pages.begin(), end, page) == end) {
+      thread.unused[thread.page_count] = unused;
       thread.pages[thread.page_count++] = page;
     }
   };
-  for (const uint64_t page : pages) add(page);
+  for (const uint64_t page : pages) add(page, 0);
   // The frames of functions that are called next lie behind.
   const uint64_t next = pages.front() + kFramePageBytes;
   for (size_t i = 0; i < before.page_count; ++i) {
-    if (before.pages[i] != next) add(before.pages[i]);
+    if (before.pages[i] != next && before.unused[i] < kMostUnused) {
+      add(before.pages[i], before.unused[i] + 1);
+    }
   }
   // The last, since it may not be there. It goes before one of the older ones.
   if (thread.page_count == kMostFramePages && pages.size() < kMostFramePages) {
     --thread.page_count;
   }
-  add(next);
+  add(next, 0);
 }
 
 void FrameCopies::Forget(int64_t tid) {
@@ -97,6 +103,8 @@ void FrameCopies::Forget(int64_t tid) {
   const auto at = threads_.find(tid);
   if (at == threads_.end()) return;
   for (auto& copy : at->second.copies) Drop(std::move(copy));
+  // The process ends, or runs another program.
+  if (at->second.pid == tid) processes_.erase(tid);
   threads_.erase(at);
 }
 

@@ -75,6 +75,8 @@ class FrameCopies {
   struct Thread {
     int64_t pid = 0;
     std::array<uint64_t, kMostFramePages> pages{};  // those read last are first
+    // For how many stacks each of them has had no frame.
+    std::array<uint32_t, kMostFramePages> unused{};
     size_t page_count = 0;
     bool was_late = false;
     std::deque<std::unique_ptr<FrameCopy>> copies;  // by time

@@ -1,5 +1,6 @@
 #include "backends/sampling/python/frame_copies.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,6 +82,34 @@ TEST(FrameCopiesTest, AlsoTakesThePageBehindAndThoseOfEarlierStacks) {
   ASSERT_NE(full, nullptr);
   many.push_back(many[0] + kFramePageBytes);
   EXPECT_EQ(PagesOf(*full), many);
+}
+
+TEST(FrameCopiesTest, LeavesOutPagesThatHadNoFramesForLong) {
+  FrameCopies copies(ReadNumbers);
+  const uint64_t far = kPage + 100 * kFramePageBytes;
+  copies.Learn(kPid, kTid, std::vector{far}, false);
+  uint64_t now = 0;
+  const auto take = [&] {
+    copies.Take(kPid, kTid, ++now);
+    const auto copy = copies.Find(kTid, now);
+    return copy == nullptr ? std::vector<uint64_t>{} : PagesOf(*copy);
+  };
+  for (int i = 0; i < 150; ++i) {
+    copies.Learn(kPid, kTid, std::vector{kPage}, false);
+  }
+  EXPECT_THAT(take(), testing::Contains(far));
+  for (int i = 0; i < 150; ++i) {
+    copies.Learn(kPid, kTid, std::vector{kPage}, false);
+  }
+  EXPECT_EQ(take(), std::vector{kPage});
+}
+
+TEST(FrameCopiesTest, AnotherProgramOfAProcessNeedNotBePython) {
+  FrameCopies copies(ReadNumbers);
+  copies.Learn(kPid, kPid, std::vector{kPage}, false);
+  EXPECT_FALSE(copies.Take(kPid, kTid, 1));
+  copies.Forget(kPid);
+  EXPECT_TRUE(copies.Take(kPid, kTid, 2));
 }
 
 TEST(FrameCopiesTest, SaysWhichStacksShouldBeUnwoundSoon) {
