@@ -171,7 +171,9 @@ class Finder {
         mpi.ranks[pid].begin_ns = trace_.end()[event];
       } else if (name == "MPI_Finalize") {
         mpi.ranks[pid].end_ns = trace_.start()[event];
-        mpi.ranks[pid].is_finalized = true;
+        // One that died in it, or waits there for a dead one, is not.
+        mpi.ranks[pid].is_finalized =
+            (trace_.flags()[event] & model::kEventOpen) == 0;
       } else if (name == "MPI_Abort") {
         mpi.ranks[pid].has_aborted = true;
       }

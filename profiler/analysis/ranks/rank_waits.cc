@@ -121,7 +121,8 @@ class LateRankFinder {
     WaitsInTime in_time;
     std::set<size_t> never;  // the ranks of never_ns
   };
-  // Of a wait that goes back through more steps, the rest is the last rank's.
+  // Of a wait that goes back through more steps, the rest is shared as the part
+  // that was walked.
   static constexpr size_t kMostSteps = 1'000;
 
   Sum& SumOf(size_t rank) {
@@ -135,24 +136,34 @@ class LateRankFinder {
     // When ranks start is up to who starts them.
     if (name.starts_with("MPI_Init")) return;
     SumOf(awaited).late.waited_ns += time;
-    DurationNs rest = time;
     const LateEvent* const late = job_.call_waits.Find(call);
+    std::map<size_t, DurationNs> parts;  // by origin
+    DurationNs walked = 0;
+    std::optional<size_t> never;
     if (late != nullptr && late->rank == awaited) {
-      std::optional<size_t> never;
       for (const RankStep& step :
            walk_.Back(walk_.PlaceOf(*late), {.begin_ns = trace_.start()[call],
                                             .never_to = waiting,
                                             .steps = kMostSteps})) {
         // The walk begins at the end of the wait.
         if (!never && late->event == model::kNoEvent) never = step.rank;
-        const DurationNs part = std::min(step.duration_ns(), rest);
-        AddDelay(step.rank, awaited, call, part);
-        rest -= part;
-        if (never != step.rank) continue;
-        Sum& sum = SumOf(step.rank);
-        sum.late.never_ns += part;
-        sum.never.insert(waiting);
+        const DurationNs part = std::min(step.duration_ns(), time - walked);
+        parts[step.rank] += part;
+        walked += part;
       }
+    }
+    DurationNs rest = time;
+    for (const auto& [origin, part] : parts) {
+      const auto whole = static_cast<DurationNs>(
+          static_cast<double>(part) * static_cast<double>(time) /
+          static_cast<double>(std::max<DurationNs>(walked, 1)));
+      const DurationNs delay = std::min(whole, rest);
+      AddDelay(origin, awaited, call, delay);
+      rest -= delay;
+      if (origin != never) continue;
+      Sum& sum = SumOf(origin);
+      sum.late.never_ns += delay;
+      sum.never.insert(waiting);
     }
     AddDelay(awaited, awaited, call, rest);
   }

@@ -68,6 +68,69 @@ TEST(RankWaitsTest, TheOriginOfAChainIsTheRankThatNeverCame) {
                           "rank 2: waited 700, delay 0, through 0"));
 }
 
+// The records of ranks that a launcher kills end at different times, in any
+// order.
+TEST(RankWaitsTest, TheOriginIsTheSameWhoeverIsKilledFirst) {
+  for (const TimeNs end_of_middle : {890, 900, 910}) {
+    Job job;
+    job.AddRank(0, 3);
+    job.Call("MPI_Pcontrol", 20, 30);
+    job.End(0, 300, 9);
+    job.AddRank(1, 3);
+    job.Call("MPI_Recv", 100, end_of_middle,
+             {{"comm", 0}, {"source", 0}, {"source_tag", 1}},
+             model::kEventOpen);
+    job.AddRank(2, 3);
+    job.Call("MPI_Recv", 200, 900,
+             {{"comm", 0}, {"source", 1}, {"source_tag", 1}},
+             model::kEventOpen);
+    EXPECT_THAT(LateRanksOf(job.Build()),
+                ElementsAre(absl::StrCat("rank 0: waited ", end_of_middle - 100,
+                                         ", delay ", end_of_middle + 600,
+                                         ", through 700"),
+                            "rank 1: waited 700, delay 0, through 0"));
+  }
+}
+
+// Ranks 0 and 1 take turns of 3 and 1 for longer than a wait is followed.
+TEST(RankWaitsTest, ALongWaitIsSharedAsItsEndIs) {
+  Job job;
+  constexpr int64_t kTurns = 5'000;
+  constexpr TimeNs kTurn = 4'000;
+  for (const int64_t rank : {0, 1}) {
+    job.AddRank(rank, 3);
+    for (int64_t i = 0; i < kTurns; ++i) {
+      const TimeNs begin = 1'000 + i * kTurn;
+      const TimeNs sent = begin + (rank == 0 ? 3'000 : 4'000);
+      if (rank == 1) {
+        job.Call("MPI_Recv", begin + 1, begin + 3'000,
+                 {{"comm", 0}, {"from", 0}, {"tag", 1}});
+      }
+      job.Call("MPI_Send", sent, sent,
+               {{"comm", 0}, {"to", 1 - rank}, {"tag", 1}});
+      if (rank == 0) {
+        job.Call("MPI_Recv", sent + 1, begin + 4'000,
+                 {{"comm", 0}, {"from", 1}, {"tag", 1}});
+      }
+    }
+    job.Call("MPI_Barrier", 1'000 + kTurns * kTurn, 1'000 + kTurns * kTurn,
+             {{"comm", 0}});
+  }
+  job.AddRank(2, 3);
+  job.Call("MPI_Barrier", 1'000, 1'000 + kTurns * kTurn, {{"comm", 0}});
+  const model::Trace trace = job.Build(1'000 + kTurns * kTurn);
+  const JobOfRanks all(trace);
+  DurationNs by_others = 0;  // rank 2's wait, in all
+  std::vector<double> delays(2);
+  for (const LateRank& late : LateRanks(all)) {
+    by_others += late.delay_ns;
+    if (late.rank < 2) delays[late.rank] = static_cast<double>(late.delay_ns);
+  }
+  EXPECT_GT(by_others, kTurns * kTurn);
+  // Each also waits for the other one.
+  EXPECT_NEAR(delays[0] / (delays[0] + delays[1]), 0.75, 0.01);
+}
+
 // What the origin did before others waited does not count.
 TEST(RankWaitsTest, AWaitIsFollowedAsFarAsItIsLong) {
   Job job;

@@ -71,9 +71,8 @@ std::vector<RankStep> RankWalk::Back(const Place& from, const Limits& limits) {
   limits_ = limits;
   were_here_.clear();
   steps_.clear();
-  while (at_.time_ns > limits_.begin_ns && Step()) {
-    if (steps_.size() < limits_.steps) continue;
-    Add(kNoEvent, limits_.begin_ns);
+  while (at_.time_ns > limits_.begin_ns && steps_.size() < limits_.steps &&
+         Step()) {
   }
   return std::move(steps_);
 }
@@ -120,9 +119,11 @@ bool RankWalk::Step() {
     return true;
   }
   const LateEvent* const late = waits_.Find(call);
-  if (late != nullptr && late->until_ns <= at_.time_ns) {
-    // A wait for a rank that never came goes on as the call does.
-    if (!goes_on || late->event != kNoEvent) Add(call, late->until_ns);
+  // A wait for a rank that never came goes on as the call does: its record may
+  // end before or after that of the rank that waited for this one.
+  const bool never_came = late != nullptr && late->event == kNoEvent;
+  if (late != nullptr && (never_came || late->until_ns <= at_.time_ns)) {
+    if (!never_came || !goes_on) Add(call, late->until_ns);
     if (GoTo(*late)) return true;
   }
   Add(call, trace_.start()[call]);
