@@ -48,6 +48,11 @@ std::optional<size_t> FirstToEnd(const std::vector<Rank>& ranks) {
   return first;
 }
 
+bool EndedByItself(const Rank& rank) {
+  return rank.ended && rank.ended->signal == 0 && rank.ended->status == 0 &&
+         !rank.has_aborted;
+}
+
 // "Rank 3 was killed by signal 9 (Killed)".
 std::string HowItEnded(const Rank& rank) {
   const std::string text = absl::StrCat("Rank ", rank.rank);
@@ -83,10 +88,8 @@ void AddEnded(const FindingRun& run, const JobOfRanks& job, size_t ended,
               const LateRank& late, std::vector<Finding>& findings) {
   const Rank& rank = job.calls.ranks[ended];
   // A program that never calls MPI_Finalize, and nobody minds.
-  if (rank.ended->signal == 0 && rank.ended->status == 0 && !rank.has_aborted &&
-      late.never_ns == 0) {
-    return;
-  }
+  const bool is_usual = std::ranges::all_of(job.calls.ranks, EndedByItself);
+  if (is_usual && late.never_ns == 0) return;
   Finding finding = run.OfTime(FindingKind::kRankEnded, late.never_ns);
   finding.share /= static_cast<double>(job.calls.ranks.size());
   finding.title =
@@ -161,9 +164,8 @@ void AddRankFindings(const FindingRun& run, std::vector<Finding>& findings) {
     const auto of_it = std::ranges::find(late, *ended, &LateRank::rank);
     AddEnded(run, job, *ended, of_it == late.end() ? LateRank() : *of_it,
              findings);
-    // The same is not said twice.
-    if (!late.empty() && late.front().rank == *ended &&
-        late.front().never_ns > late.front().delay_ns / 2) {
+    // Others then never came because of it.
+    if (!late.empty() && late.front().never_ns > late.front().delay_ns / 2) {
       return;
     }
   }

@@ -176,6 +176,7 @@ class Finder {
             (trace_.flags()[event] & model::kEventOpen) == 0;
       } else if (name == "MPI_Abort") {
         mpi.ranks[pid].has_aborted = true;
+        mpi.ranks[pid].ended = {.time_ns = trace_.start()[event]};
       }
     });
     LeaveSingletonsOut(job, mpi);
@@ -235,7 +236,9 @@ class Finder {
       rank.pid = pid;
       rank.is_mpi = is_mpi;
       if (rank.start_ns == 0) rank.start_ns = rank.begin_ns;
-      if (const auto end = ends.find(rank.rank); end != ends.end()) {
+      // MPI_Abort may kill its command before that says so.
+      if (const auto end = ends.find(rank.rank);
+          end != ends.end() && !rank.has_aborted) {
         rank.ended = end->second;
       }
       if (rank.end_ns == 0) {

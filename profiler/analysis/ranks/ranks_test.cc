@@ -59,6 +59,22 @@ TEST(RanksTest, RanksHaveTheirTimesAndClocks) {
   EXPECT_EQ(times[1].wall_ns, 990);
 }
 
+// Its launcher killed its command before that could say how it ended.
+TEST(RanksTest, ARankThatCallsMpiAbortBreaksOffThen) {
+  Job job;
+  job.AddRank(0, 2);
+  job.Call("MPI_Finalize", 500, 900, {}, model::kEventOpen);
+  job.End(0, 900, 15);
+  job.AddRank(1, 2);
+  job.Call("MPI_Abort", 400, 400, {{"code", 5}}, model::kEventInstant);
+  const model::Trace trace = job.Build();
+  const RankCalls calls = FindRankCalls(trace);
+  ASSERT_THAT(calls.ranks, SizeIs(2));
+  EXPECT_FALSE(calls.ranks[0].is_finalized);
+  EXPECT_EQ(calls.ranks[1].end_ns, 400);
+  EXPECT_EQ(FirstToBreakOff(calls.ranks), 1u);
+}
+
 TEST(RanksTest, RanksWithoutMpiAreRanks) {
   Job job;
   job.AddRank(0, 2);
