@@ -75,6 +75,16 @@ TEST(RanksTest, ARankThatCallsMpiAbortBreaksOffThen) {
   EXPECT_EQ(FirstToBreakOff(calls.ranks), 1u);
 }
 
+// By its launcher, or by the user.
+TEST(RanksTest, ARankThatIsToldToEndDoesNotBreakOff) {
+  Job job;
+  job.AddRank(0, 2);
+  job.End(0, 500, 15);
+  job.AddRank(1, 2);
+  job.End(1, 600, 9);
+  EXPECT_EQ(FirstToBreakOff(FindRankCalls(job.Build()).ranks), 1u);
+}
+
 TEST(RanksTest, RanksWithoutMpiAreRanks) {
   Job job;
   job.AddRank(0, 2);
