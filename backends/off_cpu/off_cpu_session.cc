@@ -15,7 +15,6 @@
 
 #include "backends/off_cpu/calls/noted_calls.h"
 #include "backends/off_cpu/lock_names.h"
-#include "backends/off_cpu/look/schedstat.h"
 #include "backends/off_cpu/look/thread_counts.h"
 #include "backends/off_cpu/own/own_threads.h"
 #include "backends/off_cpu/own/repeated_records.h"
@@ -36,6 +35,7 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/thread_states.h"
+#include "profiler/processes/schedstat.h"
 #include "profiler/record/own_threads.h"
 
 namespace kymo::off_cpu {
@@ -217,7 +217,7 @@ void OffCpuSession::BeginThread(uint32_t pid, uint32_t tid, uint64_t time_ns) {
   if (!status || status->has_ended || !IsOfTarget(pid)) return;
   processes_.OnExisting(pid, tid, status->name);
   clock_.OnExisting(pid, tid, time_ns, status->is_running);
-  const auto stat = ReadSchedStat(pid, tid);
+  const auto stat = processes::ReadSchedStat(pid, tid);
   if (stat) clock_.OnRunQueueBefore(tid, stat->waited_ns);
   clock_.OnCountsBefore(tid, ReadThreadCounts(pid, tid));
 }
@@ -250,7 +250,7 @@ void OffCpuSession::Poll() {
 
 void OffCpuSession::ReadSchedStatOf(const ThreadKey& thread, uint64_t now_ns) {
   const uint64_t begin_ns = NowNs();
-  const auto stat = ReadSchedStat(thread.pid, thread.tid);
+  const auto stat = processes::ReadSchedStat(thread.pid, thread.tid);
   if (!stat) return;
   clock_.OnRunQueue(thread.tid, stat->waited_ns, now_ns);
   clock_.OnCpuTime(thread.tid, stat->on_cpu_ns, begin_ns, NowNs());
@@ -261,7 +261,7 @@ void OffCpuSession::OnExec(const sampling::CommRecord& comm) {
   if (!clock_.OnExec(comm.pid, comm.tid, comm.time_ns)) return;
   // The thread has waited for CPUs before its exec, too, even after its
   // release. What it has waited since its exec, some milliseconds, is little.
-  const auto stat = ReadSchedStat(comm.pid, comm.tid);
+  const auto stat = processes::ReadSchedStat(comm.pid, comm.tid);
   if (stat) clock_.OnRunQueueBefore(comm.tid, stat->waited_ns);
   const bool is_first = comm.pid == static_cast<uint32_t>(pid_) &&
                         std::exchange(is_first_exec_, false);
@@ -348,7 +348,7 @@ bool OffCpuSession::HasEnded(int64_t pid) {
 }
 
 void OffCpuSession::ReadEnded(const sampling::TaskRecord& task) {
-  const auto stat = ReadSchedStat(task.pid, task.tid);
+  const auto stat = processes::ReadSchedStat(task.pid, task.tid);
   if (!stat) return;
   clock_.OnLastCounts(task.tid, stat->on_cpu_ns, stat->waited_ns,
                       ReadThreadCounts(task.pid, task.tid), task.time_ns);
@@ -402,7 +402,8 @@ absl::Status OffCpuSession::Stop() {
   for (const ThreadKey& thread : clock_.LiveThreads()) {
     ReadSchedStatOf(thread, now_ns);
     if (++counted <= kMostCountsAtEnd) ReadCountsOf(thread);
-    if (!ThreadExists(thread.pid, thread.tid)) clock_.OnEndLost(thread.tid);
+    if (!processes::ThreadExists(thread.pid, thread.tid))
+      clock_.OnEndLost(thread.tid);
   }
   clock_.End(now_ns);
   ledger_.Add(model::Loss::kSwitchesLost,

@@ -23,12 +23,12 @@
 #include <system_error>
 #include <vector>
 
-#include "backends/off_cpu/look/schedstat.h"
 #include "backends/off_cpu/off_cpu_session.h"
 #include "backends/sampling/perf_events.h"
 #include "profiler/base/clock.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/model/trace_shard.h"
+#include "profiler/processes/schedstat.h"
 #include "tests/support/test_threads.h"
 
 namespace kymo {
@@ -124,7 +124,7 @@ class TestWaiterRun : public ::testing::Test {
       _exit(127);
     }
     waitpid(pid_, &wait_status_, WUNTRACED);
-    at_start_ = *off_cpu::ReadSchedStat(pid_, pid_);
+    at_start_ = *processes::ReadSchedStat(pid_, pid_);
     const int64_t stolen_before_ns = StolenNs();
     const int64_t start_ns = MonotonicNs();
     const absl::Status started = session->Start(pid_);
@@ -177,7 +177,7 @@ class TestWaiterRun : public ::testing::Test {
       gone_ns.emplace(atoll(thread.path().filename().c_str()), 0);
     }
     for (auto& [tid, time_ns] : gone_ns) {
-      if (time_ns == 0 && !off_cpu::ThreadExists(pid_, tid)) {
+      if (time_ns == 0 && !processes::ThreadExists(pid_, tid)) {
         time_ns = MonotonicNs();
       }
     }
@@ -256,8 +256,8 @@ class TestWaiterRun : public ::testing::Test {
   int64_t stolen_ns_ = 0;
   int64_t wall_ns_ = 0;
   bool shares_cpu_before_exec_ = false;
-  off_cpu::SchedStat at_start_;  // of the child, stopped, before the session
-  Truth::Counts before_;         // of the child, just before its exec
+  processes::SchedStat at_start_;  // of the child, stopped, before the session
+  Truth::Counts before_;           // of the child, just before its exec
   model::TraceShard shard_;
   std::vector<Truth> truth_;
 };

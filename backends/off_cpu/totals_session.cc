@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "backends/off_cpu/look/schedstat.h"
 #include "backends/off_cpu/look/thread_counts.h"
 #include "backends/off_cpu/thread_clock.h"
 #include "backends/off_cpu/thread_status.h"
@@ -20,6 +19,7 @@
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/processes/process_list.h"
+#include "profiler/processes/schedstat.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -43,8 +43,8 @@ class TotalsSession final : public ActivitySession {
   struct Thread {
     TimeNs begin_ns = 0;
     TimeNs seen_ns = 0;
-    SchedStat before;  // not of this recording
-    SchedStat stat;
+    processes::SchedStat before;  // not of this recording
+    processes::SchedStat stat;
     ThreadStatus before_status;
     ThreadStatus status;
     model::ThreadCounts before_counts;
@@ -150,7 +150,7 @@ void TotalsSession::LookAtProcess(int64_t pid, TimeNs now_ns) {
 }
 
 void TotalsSession::LookAtThread(const ThreadKey& key, TimeNs now_ns) {
-  const auto stat = ReadSchedStat(key.pid, key.tid);
+  const auto stat = processes::ReadSchedStat(key.pid, key.tid);
   auto status = ReadThreadStatus(key.pid, key.tid);
   if (!stat || !status) return;
   auto found = threads_.find(key);

@@ -12,8 +12,8 @@
 
 #include "absl/hash/hash.h"
 #include "backends/off_cpu/look/lock_owner.h"
-#include "backends/off_cpu/look/schedstat.h"
 #include "profiler/base/clock.h"
+#include "profiler/processes/schedstat.h"
 #include "profiler/symbolize/raw_stacks.h"
 
 namespace kymo::off_cpu {
@@ -220,7 +220,7 @@ void WaitCauses::LookAtHolder(Again look, const ThreadClock& clock) {
     return;
   }
   uint32_t pid = thread.pid;
-  if (!ThreadExists(pid, *owner)) {
+  if (!processes::ThreadExists(pid, *owner)) {
     // Processes may share the lock.
     pid = IsOfOneProcess(look_.call()) ? 0 : clock.PidOf(*owner);
     if (pid == 0) return;

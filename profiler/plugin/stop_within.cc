@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <fstream>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -18,6 +17,7 @@
 #include "profiler/base/clock.h"
 #include "profiler/base/signals_blocked.h"
 #include "profiler/plugin/guarded_call.h"
+#include "profiler/processes/schedstat.h"
 
 namespace kymo {
 namespace {
@@ -27,13 +27,10 @@ absl::Status StopNow(ActivitySession& session) {
 }
 
 // How long a thread of this process has been ready to run, but without a CPU;
-// 0 if the kernel does not say. See sched-stats in the kernel's documentation.
+// 0 if the kernel does not say.
 DurationNs WaitedForCpuNs(pid_t tid) {
-  std::ifstream file(absl::StrCat("/proc/self/task/", tid, "/schedstat"));
-  DurationNs ran_ns = 0;
-  DurationNs waited_ns = 0;
-  file >> ran_ns >> waited_ns;
-  return file ? waited_ns : 0;
+  const auto stat = processes::ReadSchedStat(getpid(), tid);
+  return stat ? stat->waited_ns : 0;
 }
 
 // A call of Stop, and everything that its thread uses.

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "backends/off_cpu/look/schedstat.h"
 #include "backends/off_cpu/look/thread_counts.h"
 #include "backends/off_cpu/target/seccomp_filters.h"
+#include "profiler/processes/schedstat.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -146,7 +146,7 @@ std::optional<NotedCall> WaitRingReader::ReadCall(const WaitCell& cell,
 std::optional<NotedEnd> WaitRingReader::ReadEnd(const WaitCell& cell,
                                                 const TickConverter& clock) {
   const TimeNs time_ns = clock.ToEpochNs(cell.end_ticks);
-  const auto stat = ParseSchedStat(Text(cell.texts.schedstat));
+  const auto stat = processes::ParseSchedStat(Text(cell.texts.schedstat));
   if (cell.tid <= 0 || time_ns < 0 || !stat || stat->waited_ns > kMostCpuNs ||
       cell.object > kMostCpuNs) {
     return std::nullopt;

@@ -10,10 +10,10 @@
 
 #include <array>
 
-#include "backends/off_cpu/look/schedstat.h"
-#include "backends/off_cpu/look/thread_reads.h"
 #include "profiler/base/clock.h"
 #include "profiler/processes/other_memory.h"
+#include "profiler/processes/schedstat.h"
+#include "profiler/processes/thread_reads.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -29,10 +29,10 @@ using FileText = std::array<char, 256>;
 }  // namespace
 
 BlockedLook::Result BlockedLook::Take(int64_t pid, int64_t tid) {
-  const auto before = ReadSchedStat(pid, tid);
+  const auto before = processes::ReadSchedStat(pid, tid);
   if (!before) return Result::kRuns;
   FileText buffer;
-  const auto text = ReadThreadFile(pid, tid, "syscall", buffer);
+  const auto text = processes::ReadThreadFile(pid, tid, "syscall", buffer);
   if (!text) {
     return errno == EACCES || errno == EPERM ? Result::kRefused : Result::kRuns;
   }
@@ -40,7 +40,7 @@ BlockedLook::Result BlockedLook::Take(int64_t pid, int64_t tid) {
   if (!call) return Result::kRuns;
   call_ = *call;
   time_ns_ = static_cast<uint64_t>(MonotonicNs());
-  function_ = ReadThreadFile(pid, tid, "wchan", buffer).value_or("");
+  function_ = processes::ReadThreadFile(pid, tid, "wchan", buffer).value_or("");
   if (function_ == "0") function_.clear();
   times_on_cpu_ = before->times_on_cpu;
   CopyStack(pid, tid);
@@ -48,7 +48,7 @@ BlockedLook::Result BlockedLook::Take(int64_t pid, int64_t tid) {
 }
 
 bool BlockedLook::IsStillTrue(int64_t pid, int64_t tid) const {
-  const auto now = ReadSchedStat(pid, tid);
+  const auto now = processes::ReadSchedStat(pid, tid);
   return now && now->times_on_cpu == times_on_cpu_;
 }
 
@@ -70,7 +70,7 @@ void BlockedLook::CopyStack(int64_t pid, int64_t tid) {
 
 std::optional<BlockedCall> ReadCall(int64_t pid, int64_t tid) {
   FileText buffer;
-  const auto text = ReadThreadFile(pid, tid, "syscall", buffer);
+  const auto text = processes::ReadThreadFile(pid, tid, "syscall", buffer);
   return text ? ParseCall(*text) : std::nullopt;
 }
 

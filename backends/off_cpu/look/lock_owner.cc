@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "backends/off_cpu/look/thread_reads.h"
+#include "profiler/processes/thread_reads.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -59,8 +59,8 @@ std::optional<uint32_t> ReadLockOwner(int64_t tid, const BlockedCall& call) {
   const auto place = PlaceOfOwner(call);
   if (!place) return std::nullopt;
   LockWords words;
-  if (!ReadThreadMemory(tid, call.arguments[0],
-                        std::as_writable_bytes(std::span(words)))) {
+  if (!processes::ReadThreadMemory(tid, call.arguments[0],
+                                   std::as_writable_bytes(std::span(words)))) {
     return std::nullopt;
   }
   const uint32_t owner = words[place->word] & place->mask;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "backends/off_cpu/look/thread_reads.h"
+#include "profiler/processes/thread_reads.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -59,7 +59,7 @@ std::optional<Polled> ReadSets(const BlockedCall& call,
 
 ReadMemory MemoryOf(int64_t tid) {
   return [tid](uint64_t address, std::span<std::byte> bytes) {
-    return ReadThreadMemory(tid, address, bytes);
+    return processes::ReadThreadMemory(tid, address, bytes);
   };
 }
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <system_error>
 
-#include "backends/off_cpu/look/thread_reads.h"
+#include "profiler/processes/thread_reads.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -71,8 +71,10 @@ void ParseIo(std::string_view io, model::ThreadCounts& counts) {
 model::ThreadCounts ReadThreadCounts(int64_t pid, int64_t tid) {
   model::ThreadCounts counts;
   std::array<char, 1024> buffer;
-  ParseFaults(ReadThreadFile(pid, tid, "stat", buffer).value_or(""), counts);
-  ParseIo(ReadThreadFile(pid, tid, "io", buffer).value_or(""), counts);
+  ParseFaults(processes::ReadThreadFile(pid, tid, "stat", buffer).value_or(""),
+              counts);
+  ParseIo(processes::ReadThreadFile(pid, tid, "io", buffer).value_or(""),
+          counts);
   return counts;
 }
 

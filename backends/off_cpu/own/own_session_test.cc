@@ -21,13 +21,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/off_cpu/look/schedstat.h"
 #include "backends/off_cpu/off_cpu_backend.h"
 #include "backends/sampling/perf_events.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/parallel.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/model/trace_shard.h"
+#include "profiler/processes/schedstat.h"
 #include "profiler/record/own_threads.h"
 #include "tests/support/test_threads.h"
 
@@ -58,7 +58,7 @@ DurationNs AwakeNs() {
   timespec cpu;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
   return cpu.tv_sec * kNsPerSecond + cpu.tv_nsec +
-         off_cpu::ReadSchedStat(getpid(), gettid())->waited_ns;
+         processes::ReadSchedStat(getpid(), gettid())->waited_ns;
 }
 
 // A thread that waits from before the recording until its end.

@@ -1,40 +1,31 @@
 #include "backends/sampling/perf/rate_watch.h"
 
-#include <fstream>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "profiler/base/time.h"
 
 namespace kymo::sampling {
 namespace {
 
 // Where time in the kernel is not sampled, a server has few samples.
 constexpr uint32_t kSamplesOfRead = 10;
-constexpr uint64_t kWindowNs = 100'000'000;
+constexpr DurationNs kWindowNs = 100 * kNsPerMs;
 // A switch that programs the timer takes 6 us more: 3 % at so many a second.
-constexpr uint64_t kOftenNs = 1'000'000'000 / 5'000;
+constexpr DurationNs kOftenNs = kNsPerSecond / 5'000;
 // A server whose clients run on the other CPU waits for 12 % of its CPU time
 // on a machine that is idle otherwise, and for 80 % where one more program
 // wants a CPU.
-constexpr uint64_t kWaitedPercent = 30;
+constexpr int64_t kWaitedPercent = 30;
 
-bool IsDear(const SchedulerCounts& before, const SchedulerCounts& now) {
-  const uint64_t on_cpu_ns = now.on_cpu_ns - before.on_cpu_ns;
-  const uint64_t times = now.times_on_cpu - before.times_on_cpu;
+bool IsDear(const processes::SchedStat& before,
+            const processes::SchedStat& now) {
+  const DurationNs on_cpu_ns = now.on_cpu_ns - before.on_cpu_ns;
+  const int64_t times = now.times_on_cpu - before.times_on_cpu;
   return times * kOftenNs > on_cpu_ns &&
          (now.waited_ns - before.waited_ns) * 100 > on_cpu_ns * kWaitedPercent;
 }
 
 }  // namespace
-
-std::optional<SchedulerCounts> ReadSchedulerCounts(uint32_t pid, uint32_t tid) {
-  std::ifstream file(absl::StrCat("/proc/", pid, "/task/", tid, "/schedstat"));
-  SchedulerCounts counts;
-  if (file >> counts.on_cpu_ns >> counts.waited_ns >> counts.times_on_cpu) {
-    return counts;
-  }
-  return std::nullopt;
-}
 
 void RateWatch::OnSample(uint32_t pid, uint32_t tid) {
   if (is_over_) return;

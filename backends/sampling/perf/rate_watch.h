@@ -23,24 +23,16 @@
 #include <unordered_map>
 #include <utility>
 
+#include "profiler/processes/schedstat.h"
+
 namespace kymo::sampling {
-
-// What the kernel's scheduler counts of a thread: /proc/PID/task/TID/schedstat.
-struct SchedulerCounts {
-  uint64_t on_cpu_ns = 0;
-  uint64_t waited_ns = 0;  // for a CPU
-  uint64_t times_on_cpu = 0;
-};
-
-// Nothing if the thread has ended.
-std::optional<SchedulerCounts> ReadSchedulerCounts(uint32_t pid, uint32_t tid);
 
 class RateWatch {
  public:
-  using Read =
-      std::function<std::optional<SchedulerCounts>(uint32_t pid, uint32_t tid)>;
+  using Read = std::function<std::optional<processes::SchedStat>(int64_t pid,
+                                                                 int64_t tid)>;
 
-  explicit RateWatch(Read read = ReadSchedulerCounts)
+  explicit RateWatch(Read read = processes::ReadSchedStat)
       : read_(std::move(read)) {}
 
   void OnSample(uint32_t pid, uint32_t tid);
@@ -52,7 +44,7 @@ class RateWatch {
  private:
   struct Thread {
     uint32_t samples = 0;  // since the last read
-    std::optional<SchedulerCounts> before;
+    std::optional<processes::SchedStat> before;
   };
 
   const Read read_;

@@ -1,29 +1,29 @@
 #include "backends/sampling/perf/rate_watch.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <optional>
 
+#include "profiler/base/time.h"
+#include "profiler/processes/schedstat.h"
+
 namespace kymo::sampling {
 namespace {
-
-constexpr uint64_t kMs = 1'000'000;
 
 class RateWatchTest : public ::testing::Test {
  protected:
   // 50 samples of thread 7, before which it ran for 100 ms.
-  void AddWindow(uint64_t waited_ms, uint64_t switches) {
-    counts_.on_cpu_ns += 100 * kMs;
-    counts_.waited_ns += waited_ms * kMs;
+  void AddWindow(int64_t waited_ms, int64_t switches) {
+    counts_.on_cpu_ns += 100 * kNsPerMs;
+    counts_.waited_ns += waited_ms * kNsPerMs;
     counts_.times_on_cpu += switches;
     for (int i = 0; i < 50; ++i) watch_.OnSample(1, 7);
   }
 
-  SchedulerCounts counts_;
-  RateWatch watch_{[this](uint32_t pid, uint32_t tid) {
-    EXPECT_EQ(pid, 1u);
+  processes::SchedStat counts_;
+  RateWatch watch_{[this](int64_t pid, int64_t tid) {
+    EXPECT_EQ(pid, 1);
     return tid == 7 ? std::optional(counts_) : std::nullopt;
   }};
 };
@@ -58,15 +58,6 @@ TEST_F(RateWatchTest, OfAnotherThreadWithThatNumberCountsNothing) {
 TEST_F(RateWatchTest, OfAThreadThatIsGoneKnowsNothing) {
   for (int i = 0; i < 500; ++i) watch_.OnSample(1, 8);
   EXPECT_FALSE(watch_.IsDue());
-}
-
-TEST(SchedulerCountsTest, AreThoseOfAThread) {
-  const auto pid = static_cast<uint32_t>(getpid());
-  const auto counts = ReadSchedulerCounts(pid, pid);
-  ASSERT_TRUE(counts.has_value());
-  EXPECT_GT(counts->on_cpu_ns, 0u);
-  EXPECT_GT(counts->times_on_cpu, 0u);
-  EXPECT_FALSE(ReadSchedulerCounts(pid, 0).has_value());
 }
 
 }  // namespace

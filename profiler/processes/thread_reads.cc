@@ -1,4 +1,4 @@
-#include "backends/off_cpu/look/thread_reads.h"
+#include "profiler/processes/thread_reads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include "profiler/base/descriptor.h"
 #include "profiler/processes/other_memory.h"
 
-namespace kymo::off_cpu {
+namespace kymo::processes {
 
 std::optional<std::string_view> ReadThreadFile(int64_t pid, int64_t tid,
                                                const char* name,
@@ -31,8 +31,8 @@ std::optional<std::string_view> ReadThreadFile(int64_t pid, int64_t tid,
 bool ReadThreadMemory(int64_t tid, uint64_t address,
                       std::span<std::byte> bytes) {
   const iovec from = {reinterpret_cast<void*>(address), bytes.size()};
-  return processes::ReadOtherMemory(tid, tid, {&from, 1}, bytes) ==
+  return ReadOtherMemory(tid, tid, {&from, 1}, bytes) ==
          static_cast<ssize_t>(bytes.size());
 }
 
-}  // namespace kymo::off_cpu
+}  // namespace kymo::processes

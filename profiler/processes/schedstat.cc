@@ -1,4 +1,4 @@
-#include "backends/off_cpu/look/schedstat.h"
+#include "profiler/processes/schedstat.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -7,9 +7,9 @@
 #include <charconv>
 #include <system_error>
 
-#include "backends/off_cpu/look/thread_reads.h"
+#include "profiler/processes/thread_reads.h"
 
-namespace kymo::off_cpu {
+namespace kymo::processes {
 namespace {
 
 std::optional<DurationNs> TakeNumber(std::string_view& text) {
@@ -48,4 +48,4 @@ bool ThreadExists(int64_t pid, int64_t tid) {
   return access(path, F_OK) == 0;
 }
 
-}  // namespace kymo::off_cpu
+}  // namespace kymo::processes

@@ -4,8 +4,8 @@
 //   if (auto text = ReadThreadFile(pid, tid, "syscall", buffer)) Parse(*text);
 //
 // Threads: any. A few microseconds.
-#ifndef KYMO_BACKENDS_OFF_CPU_LOOK_THREAD_READS_H_
-#define KYMO_BACKENDS_OFF_CPU_LOOK_THREAD_READS_H_
+#ifndef KYMO_PROFILER_PROCESSES_THREAD_READS_H_
+#define KYMO_PROFILER_PROCESSES_THREAD_READS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include <span>
 #include <string_view>
 
-namespace kymo::off_cpu {
+namespace kymo::processes {
 
 // /proc/PID/task/TID/NAME, as much as fits into `buffer`. Nothing, and errno,
 // if it cannot be read.
@@ -26,6 +26,6 @@ std::optional<std::string_view> ReadThreadFile(int64_t pid, int64_t tid,
 bool ReadThreadMemory(int64_t tid, uint64_t address,
                       std::span<std::byte> bytes);
 
-}  // namespace kymo::off_cpu
+}  // namespace kymo::processes
 
-#endif  // KYMO_BACKENDS_OFF_CPU_LOOK_THREAD_READS_H_
+#endif  // KYMO_PROFILER_PROCESSES_THREAD_READS_H_

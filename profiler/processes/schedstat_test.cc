@@ -1,9 +1,9 @@
-#include "backends/off_cpu/look/schedstat.h"
+#include "profiler/processes/schedstat.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace kymo::off_cpu {
+namespace kymo::processes {
 namespace {
 
 // Documentation/scheduler/sched-stats.rst: three numbers.
@@ -23,4 +23,4 @@ TEST(SchedStatTest, ReadsWhatTheKernelWrites) {
 }
 
 }  // namespace
-}  // namespace kymo::off_cpu
+}  // namespace kymo::processes

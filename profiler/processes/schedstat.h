@@ -4,8 +4,8 @@
 //
 // /proc/PID/task/TID/schedstat: any user may read it, and the thread does not
 // notice. The kernel updates the time on a CPU at ticks and switches.
-#ifndef KYMO_BACKENDS_OFF_CPU_LOOK_SCHEDSTAT_H_
-#define KYMO_BACKENDS_OFF_CPU_LOOK_SCHEDSTAT_H_
+#ifndef KYMO_PROFILER_PROCESSES_SCHEDSTAT_H_
+#define KYMO_PROFILER_PROCESSES_SCHEDSTAT_H_
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 
 #include "profiler/base/time.h"
 
-namespace kymo::off_cpu {
+namespace kymo::processes {
 
 struct SchedStat {
   DurationNs on_cpu_ns = 0;
@@ -30,6 +30,6 @@ std::optional<SchedStat> ReadSchedStat(int64_t pid, int64_t tid);
 // Whether the thread lives, or has ended and is not reaped.
 bool ThreadExists(int64_t pid, int64_t tid);
 
-}  // namespace kymo::off_cpu
+}  // namespace kymo::processes
 
-#endif  // KYMO_BACKENDS_OFF_CPU_LOOK_SCHEDSTAT_H_
+#endif  // KYMO_PROFILER_PROCESSES_SCHEDSTAT_H_
