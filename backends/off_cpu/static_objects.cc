@@ -92,15 +92,22 @@ absl::flat_hash_map<model::NameId, const Place*> ById(
 
 }  // namespace
 
+template <typename Place>
+model::NameId StaticObjects::Keep(
+    const std::string& name, const Place& place,
+    absl::flat_hash_map<std::string, Place>& places) {
+  const model::NameId id = log_->Name(name);
+  if (id != model::kEmptyName) places[name] = place;
+  return id;
+}
+
 model::NameId StaticObjects::StaticPlace(uint32_t pid, uint64_t object) {
   const auto mapping = stacks_->StaticAt(pid, object);
   if (!mapping) return model::kEmptyName;
   // Where the module begins tells processes and their images apart.
   const std::string name =
       absl::StrCat("static ", mapping->module, " ", absl::Hex(mapping->delta));
-  const model::NameId id = log_->Name(name);
-  if (id != model::kEmptyName) modules_[name] = *mapping;
-  return id;
+  return Keep(name, *mapping, modules_);
 }
 
 model::NameId StaticObjects::SharedPlaceOf(uint32_t pid, uint64_t object) {
@@ -109,9 +116,7 @@ model::NameId StaticObjects::SharedPlaceOf(uint32_t pid, uint64_t object) {
   if (!found) return model::kEmptyName;
   const std::string name =
       absl::StrCat("shared ", found->id, " ", absl::Hex(found->delta));
-  const model::NameId id = log_->Name(name);
-  if (id != model::kEmptyName) shared_[name] = *found;
-  return id;
+  return Keep(name, *found, shared_);
 }
 
 void StaticObjects::Note(uint32_t pid, WaitCause& cause) {

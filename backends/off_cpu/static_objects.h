@@ -43,6 +43,9 @@ class StaticObjects {
   // The names by which the log tells them apart; kEmptyName: none.
   model::NameId StaticPlace(uint32_t pid, uint64_t object);
   model::NameId SharedPlaceOf(uint32_t pid, uint64_t object);
+  template <typename Place>
+  model::NameId Keep(const std::string& name, const Place& place,
+                     absl::flat_hash_map<std::string, Place>& places);
 
   static constexpr size_t kMostKnown = 100'000;
 

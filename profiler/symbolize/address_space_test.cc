@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,6 +119,18 @@ TEST(ProcMapsTest, AProcessWithoutItsMainThreadHasMappings) {
   kill(pid, SIGKILL);
   waitpid(pid, nullptr, 0);
   EXPECT_TRUE(ReadProcMaps(pid).empty());
+}
+
+TEST(ProcMapsTest, ReadsALine) {
+  const auto mapping = ParseProcMapsLine(
+      "7f0000000000-7f0000001000 rw-s 00003000 103:0a 11     /dev/shm/x");
+  ASSERT_TRUE(mapping.has_value());
+  EXPECT_EQ(mapping->device, makedev(0x103, 0x0a));
+  EXPECT_EQ(mapping->inode, 11u);
+  EXPECT_TRUE(mapping->is_shared);
+  EXPECT_FALSE(mapping->is_executable);
+  EXPECT_EQ(mapping->path, "/dev/shm/x");
+  EXPECT_FALSE(ParseProcMapsLine("nonsense").has_value());
 }
 
 TEST(ProcMapsTest, KeepsExecutableMappings) {

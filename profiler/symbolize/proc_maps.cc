@@ -1,10 +1,11 @@
 #include "profiler/symbolize/proc_maps.h"
 
+#include <sys/sysmacros.h>
+
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -14,18 +15,26 @@ namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
 
-std::optional<ProcMapping> ParseLine(const std::string& line) {
+}  // namespace
+
+std::optional<ProcMapping> ParseProcMapsLine(std::string_view line) {
+  const std::string text(line);
   ProcMapping mapping;
   char access[5] = {};
+  unsigned device_major = 0;
+  unsigned device_minor = 0;
   int path_at = 0;
   const int fields = std::sscanf(
-      line.c_str(),
-      "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n",
-      &mapping.start, &mapping.end, access, &mapping.file_offset,
-      &mapping.inode, &path_at);
-  if (fields < 5 || path_at == 0 || access[2] != 'x') return std::nullopt;
+      text.c_str(),
+      "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+      &mapping.start, &mapping.end, access, &mapping.file_offset, &device_major,
+      &device_minor, &mapping.inode, &path_at);
+  if (fields < 7 || path_at == 0) return std::nullopt;
   if (mapping.end <= mapping.start) return std::nullopt;
-  mapping.path = line.substr(static_cast<size_t>(path_at));
+  mapping.device = makedev(device_major, device_minor);
+  mapping.is_executable = access[2] == 'x';
+  mapping.is_shared = access[3] == 's';
+  mapping.path = text.substr(static_cast<size_t>(path_at));
   if (mapping.path.ends_with(kDeleted)) {
     mapping.is_deleted = true;
     mapping.path.resize(mapping.path.size() - kDeleted.size());
@@ -33,13 +42,12 @@ std::optional<ProcMapping> ParseLine(const std::string& line) {
   return mapping;
 }
 
-}  // namespace
-
 std::vector<ProcMapping> ParseProcMaps(std::string_view text) {
   std::vector<ProcMapping> mappings;
   while (!text.empty()) {
     const size_t end = text.find('\n');
-    if (auto mapping = ParseLine(std::string(text.substr(0, end)))) {
+    auto mapping = ParseProcMapsLine(text.substr(0, end));
+    if (mapping && mapping->is_executable) {
       mappings.push_back(*std::move(mapping));
     }
     if (end == std::string_view::npos) break;

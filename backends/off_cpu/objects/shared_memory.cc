@@ -3,8 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cinttypes>
-#include <cstdio>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -30,37 +29,32 @@ int64_t ThreadCpuNs() {
 }  // namespace
 
 SharedMemory::Mappings SharedMemory::Parse(std::string_view text) {
-  constexpr std::string_view kDeleted = " (deleted)";
   Mappings mappings;
   while (!text.empty()) {
-    const std::string line(text.substr(0, text.find('\n')));
+    const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
-    uint64_t start = 0;
-    uint64_t offset = 0;
-    uint64_t inode = 0;
-    char access[5] = {};
-    char device[32] = {};
-    int path_at = 0;
-    Mapping mapping;
-    if (std::sscanf(line.c_str(),
-                    "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %31s %" SCNu64
-                    " %n",
-                    &start, &mapping.end, access, &offset, device, &inode,
-                    &path_at) < 6 ||
-        path_at == 0) {
+    auto read = symbolize::ParseProcMapsLine(line);
+    if (!read) continue;
+    // The number of a segment of System V may be 0.
+    if (read->is_shared && (read->inode != 0 || !read->path.empty())) {
+      // Which is how the kernel names what has no name (shmem_zero_setup).
+      if (read->path == "/dev/zero") read->path = "memory";
+      mappings[read->start] = {
+          .end = read->end,
+          .place =
+              SharedPlace{.file = std::move(read->path),
+                          .id = absl::StrCat(read->device, ":", read->inode),
+                          .delta = read->file_offset - read->start}};
       continue;
     }
-    std::string_view file = std::string_view(line).substr(path_at);
-    // The number of a segment of System V may be 0.
-    if (access[3] == 's' && (inode != 0 || !file.empty())) {
-      if (file.ends_with(kDeleted)) file.remove_suffix(kDeleted.size());
-      // Which is how the kernel names what has no name (shmem_zero_setup).
-      if (file == "/dev/zero") file = "memory";
-      mapping.place = {.file = std::string(file),
-                       .id = absl::StrCat(device, ":", inode),
-                       .delta = offset - start};
+    if (!mappings.empty()) {
+      Mapping& before = mappings.rbegin()->second;
+      if (!before.place && before.end == read->start) {
+        before.end = read->end;
+        continue;
+      }
     }
-    mappings[start] = std::move(mapping);
+    mappings[read->start].end = read->end;
   }
   return mappings;
 }

@@ -50,7 +50,8 @@ class SharedMemory {
     uint64_t end = 0;
     std::optional<SharedPlace> place;
   };
-  using Mappings = std::map<uint64_t, Mapping>;  // by where they begin
+  // By where they begin. Those that are not shared and adjoin are one.
+  using Mappings = std::map<uint64_t, Mapping>;
   struct Process {
     Mappings mappings;
     int64_t read_ns = 0;
