@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <string.h>
 
 #include <algorithm>
@@ -68,6 +69,19 @@ std::string HowItEnded(const Rank& rank) {
   return absl::StrCat(text, " ended");
 }
 
+// What may tell why.
+std::string WhereToLook(const Rank& rank) {
+  if (rank.has_aborted) return "";
+  switch (rank.ended->signal) {
+    case 0:
+      return "";
+    case SIGKILL:
+      return ", and whether the kernel's log says that memory ran out";
+    default:
+      return ", and at its core dump";
+  }
+}
+
 // "; its last call of MPI was MPI_Recv". Empty: it called none.
 std::string LastCall(const JobOfRanks& job, size_t rank) {
   model::EventIndex last = model::kNoEvent;
@@ -103,8 +117,8 @@ void AddEnded(const FindingRun& run, const JobOfRanks& job, size_t ended,
                     late.never_ranks > 1 ? " in all for it" : " for it");
   }
   finding.next_step =
-      absl::StrCat("Look at what rank ", rank.rank,
-                   " printed last, and at its core dump", LastCall(job, ended));
+      absl::StrCat("Look at what rank ", rank.rank, " printed last",
+                   WhereToLook(rank), LastCall(job, ended));
   finding.evidence = {.kind = EvidenceKind::kRow,
                       .name = absl::StrCat(rank.rank),
                       .table = "ranks"};
@@ -133,7 +147,7 @@ void AddLate(const FindingRun& run, const JobOfRanks& job,
       rank, never_came ? ", which never came" : Since(run, worst));
   if (worst.through_ns >= worst.delay_ns / kLeastPart) {
     absl::StrAppend(&finding.title, " (", TimeText(worst.through_ns),
-                    " of it for ranks that waited themselves)");
+                    " of it for ranks that themselves waited for it)");
   }
   absl::StrAppend(&finding.title, ", longest in ", worst.call, " (",
                   TimeText(worst.call_ns), ")");

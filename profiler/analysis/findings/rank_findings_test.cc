@@ -84,8 +84,8 @@ TEST(RankFindingsTest, ARankThatDiedIsNamed) {
             "Rank 1 was killed by signal 9 (Killed) after 100 ms, without "
             "MPI_Finalize; 2 ranks waited 1.20 s in all for it");
   EXPECT_EQ(found[0].next_step,
-            "Look at what rank 1 printed last, and at its core dump; its last "
-            "call of MPI was MPI_Allreduce");
+            "Look at what rank 1 printed last, and whether the kernel's log "
+            "says that memory ran out; its last call of MPI was MPI_Allreduce");
   EXPECT_EQ(found[0].time_ns, 1'200 * kNsPerMs);
   EXPECT_EQ(found[0].evidence.table, "ranks");
   // Once is enough.
