@@ -66,50 +66,20 @@ uint32_t AutoStackBytes(size_t ring_bytes) {
 
 absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::Open(
     const Settings& settings, pid_t pid) {
-  if (settings.stack_bytes != 0) {
-    return OpenWith(settings, pid, kLargestRingBytes);
-  }
+  if (settings.stack_bytes != 0) return OpenWith(settings, pid);
   // How much memory the rings may have shows only when they are made.
   Settings chosen = settings;
   chosen.stack_bytes = kMaxStackBytes;
-  auto events = OpenWith(chosen, pid, kLargestRingBytes);
+  auto events = OpenWith(chosen, pid);
   if (!events.ok() || (*events)->rings().empty()) return events;
   chosen.stack_bytes = AutoStackBytes((*events)->rings()[0].size_bytes());
   if (chosen.stack_bytes == kMaxStackBytes) return events;
   *events = nullptr;  // gives back the memory
-  return OpenWith(chosen, pid, kLargestRingBytes);
-}
-
-namespace {
-
-Settings WithMostStack(Settings settings) {
-  if (settings.stack_bytes == 0) settings.stack_bytes = kMaxStackBytes;
-  return settings;
-}
-
-size_t LargestRingBytes(size_t cpus) {
-  return std::clamp(std::bit_floor(kAllRingsBytes / cpus), kSmallestRingBytes,
-                    kLargestRingBytes);
-}
-
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWithoutRings(
-    const Settings& settings, pid_t pid) {
-  return OpenWith(WithMostStack(settings), pid, 0);
-}
-
-absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWithFirstRings(
-    const Settings& settings, pid_t pid) {
-  return OpenWith(WithMostStack(settings), pid, kFirstRingBytes);
-}
-
-bool PerfEvents::MapNextRing() {
-  return MapRing(fds_[rings_.size()], LargestRingBytes(fds_.size()));
+  return OpenWith(chosen, pid);
 }
 
 absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWith(
-    const Settings& settings, pid_t pid, size_t most_ring_bytes) {
+    const Settings& settings, pid_t pid) {
   auto attr = UsableAttributes(settings);
   if (!attr.ok()) return attr.status();
   std::unique_ptr<PerfEvents> events(new PerfEvents);
@@ -125,13 +95,11 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWith(
     pid = 0;
   }
   const std::vector<int> cpus = OnlineCpus();
-  const absl::Status status =
-      most_ring_bytes == 0
-          ? events->OpenAll(settings, *attr, pid, cpus)
-          : events->OpenWithLargestRings(
-                settings, *attr, pid, cpus,
-                std::min(LargestRingBytes(cpus.size()), most_ring_bytes),
-                kSmallestRingBytes);
+  const size_t largest_bytes =
+      std::clamp(std::bit_floor(kAllRingsBytes / cpus.size()),
+                 kSmallestRingBytes, kLargestRingBytes);
+  const absl::Status status = events->OpenWithLargestRings(
+      settings, *attr, pid, cpus, largest_bytes, kSmallestRingBytes);
   if (!status.ok()) return status;
   return events;
 }
@@ -275,20 +243,17 @@ absl::Status PerfEvents::OpenAll(const Settings& settings,
 }
 
 bool PerfEvents::MapRings(size_t ring_bytes) {
-  return std::ranges::all_of(fds_,
-                             [&](int fd) { return MapRing(fd, ring_bytes); });
-}
-
-bool PerfEvents::MapRing(int fd, size_t ring_bytes) {
   const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t size_bytes = page_bytes + ring_bytes;
-  void* const address =
-      mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (address == MAP_FAILED) return false;
-  mappings_.push_back({address, size_bytes});
-  rings_.emplace_back(static_cast<perf_event_mmap_page*>(address),
-                      static_cast<const std::byte*>(address) + page_bytes,
-                      ring_bytes);
+  for (const int fd : fds_) {
+    void* const address =
+        mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (address == MAP_FAILED) return false;
+    mappings_.push_back({address, size_bytes});
+    rings_.emplace_back(static_cast<perf_event_mmap_page*>(address),
+                        static_cast<const std::byte*>(address) + page_bytes,
+                        ring_bytes);
+  }
   return true;
 }
 

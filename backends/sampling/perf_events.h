@@ -76,27 +76,6 @@ class PerfEvents {
   static absl::StatusOr<std::unique_ptr<PerfEvents>> Open(
       const Settings& settings, pid_t pid);
 
-  // Large rings take 3 ms each, since the kernel clears them page by page: more
-  // than some programs run. So events may begin with rings of kFirstRingBytes,
-  // and others take their place while the program runs:
-  //
-  //   auto later = PerfEvents::OpenWithoutRings(settings, pid);
-  //   auto first = PerfEvents::OpenWithFirstRings(settings, pid);
-  //   ... the target runs; read `first`, and now and then:
-  //   if (later->MapNextRing() && later->has_all_rings()) ...  // read `later`
-  //
-  // The first rings hold 30 samples with the most stack (AutoStackBytes).
-  // Events without rings tick, but record nothing. Their ticks come at the same
-  // times as those of the first.
-  static constexpr size_t kFirstRingBytes = size_t{2} << 20;
-  static absl::StatusOr<std::unique_ptr<PerfEvents>> OpenWithoutRings(
-      const Settings& settings, pid_t pid);
-  static absl::StatusOr<std::unique_ptr<PerfEvents>> OpenWithFirstRings(
-      const Settings& settings, pid_t pid);
-  // As large as those of Open. False if there is no memory for it.
-  bool MapNextRing();
-  bool has_all_rings() const noexcept { return rings_.size() == fds_.size(); }
-
   // No samples, but a record whenever a thread of the target gets a CPU or
   // leaves it (DecodeSwitch), and those about its threads' beginnings, ends and
   // names. An ordinary user may have it, too, unless perf_event_paranoid is
@@ -153,10 +132,9 @@ class PerfEvents {
   };
 
   PerfEvents() = default;
-  // With rings of at most so many bytes; 0 is none.
   // REQUIRES: settings.stack_bytes is a number.
   static absl::StatusOr<std::unique_ptr<PerfEvents>> OpenWith(
-      const Settings& settings, pid_t pid, size_t most_ring_bytes);
+      const Settings& settings, pid_t pid);
   // With rings of at most so many bytes.
   static absl::StatusOr<std::unique_ptr<PerfEvents>> OpenSmall(
       const perf_event_attr& attr, pid_t pid, size_t largest_bytes);
@@ -173,7 +151,6 @@ class PerfEvents {
                        pid_t pid, const std::vector<int>& cpus);
   // False, with errno, if there is no memory for all.
   bool MapRings(size_t ring_bytes);
-  bool MapRing(int fd, size_t ring_bytes);
   void Close() noexcept;
   void ForRing(size_t ring, unsigned long request) noexcept;
 

@@ -2,7 +2,6 @@
 #include "backends/sampling/perf_session.h"
 
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <limits>
@@ -80,9 +79,6 @@ class PerfSession final : public ActivitySession {
   absl::Status StartRunning();
   DurationNs CpuNs() const;
   void Drain(uint64_t until_ns);
-  absl::Status OpenEvents(pid_t pid);
-  void MapLargeRings();
-  void GoOnWith(std::unique_ptr<PerfEvents> events);
   bool GoOnWithAllProcesses();
   void WatchCpus();
   void SlowDown();
@@ -103,8 +99,6 @@ class PerfSession final : public ActivitySession {
   std::optional<RunningProcesses> running_;
   SampleStore store_;
   std::unique_ptr<PerfEvents> events_;
-  // Takes the place of events_ when it has its rings; null if events_ has them.
-  std::unique_ptr<PerfEvents> later_;
   bool of_all_processes_ = false;  // what events_ records
   DurationNs period_ns_;           // of events_
   TimeNs start_ns_ = 0;
@@ -153,29 +147,15 @@ class PerfSession final : public ActivitySession {
 
 absl::Status PerfSession::Start(pid_t pid) {
   if (running_) return StartRunning();
-  KYMO_RETURN_IF_ERROR(OpenEvents(pid));
+  auto events = PerfEvents::Open(settings_, pid);
+  if (!events.ok()) return events.status();
+  events_ = *std::move(events);
   sampled_->all = true;
   pids_.Add(static_cast<uint32_t>(pid));
   pid_ = pid;
   children_cpu_before_ns_ = ChildrenCpuNs();
   start_ns_ = ToEpoch(static_cast<uint64_t>(MonotonicNs()));
   store_.processes().Process(pid).start_ns = start_ns_;
-  return absl::OkStatus();
-}
-
-// Of root, who may lock any memory, a program that ends soon does not wait for
-// large rings. More samples than usual would need them at once.
-absl::Status PerfSession::OpenEvents(pid_t pid) {
-  if (geteuid() == 0 && period_ns_ >= kNsPerMs) {
-    auto later = PerfEvents::OpenWithoutRings(settings_, pid);
-    auto first = PerfEvents::OpenWithFirstRings(settings_, pid);
-    if (later.ok() && first.ok()) {
-      later_ = *std::move(later);
-      events_ = *std::move(first);
-      return absl::OkStatus();
-    }
-  }
-  KYMO_ASSIGN_OR_RETURN(events_, PerfEvents::Open(settings_, pid));
   return absl::OkStatus();
 }
 
@@ -256,26 +236,11 @@ void PerfSession::PollLocked() {
       });
   Drain(is_urgent ? now_ns : settled_ns_);
   settled_ns_ = now_ns;
-  MapLargeRings();
   pids_.ForgetEnded();
   if (running_) running_->ReadClocks(now_ns);
   if (of_all_processes_ || slow_from_ns_ != kNever) return;
   if (rate_watch_.IsDue()) return SlowDown();
   if (watch_.IsDue()) WatchCpus();
-}
-
-// Some each time, so that the first rings do not fill up meanwhile.
-void PerfSession::MapLargeRings() {
-  constexpr DurationNs kMostNs = 2 * kNsPerMs;
-  const DurationNs until_ns = MonotonicNs() + kMostNs;
-  while (later_ != nullptr && MonotonicNs() < until_ns) {
-    if (!later_->MapNextRing()) {
-      later_ = nullptr;  // all stays as it is
-    } else if (later_->has_all_rings()) {
-      GoOnWith(std::move(later_));
-      target_cpu_ns_ = 0;  // these have counted since the beginning, too
-    }
-  }
 }
 
 // Goes on with events of all processes. They cost a program that switches often
@@ -311,22 +276,17 @@ void PerfSession::SlowDown() {
 // No record of the target is lost, since the new events begin before the old
 // ones end. What both saw counts once: the old ones' records count until a time
 // in between, and the new ones' from then on.
-void PerfSession::GoOnWith(std::unique_ptr<PerfEvents> events) {
-  until_ns_ = static_cast<uint64_t>(MonotonicNs());
-  EndEvents();
-  events_ = std::move(events);
-  from_ns_ = until_ns_;
-  until_ns_ = kNever;
-}
-
 bool PerfSession::GoOnWithAllProcesses() {
   Settings settings = settings_;
   settings.period_ns = period_ns_;
   auto events = PerfEvents::Open(settings, PerfEvents::kAllProcesses);
   if (!events.ok()) return false;
-  GoOnWith(*std::move(events));
-  later_ = nullptr;
+  until_ns_ = static_cast<uint64_t>(MonotonicNs());
+  EndEvents();
+  events_ = *std::move(events);
   of_all_processes_ = true;
+  from_ns_ = until_ns_;
+  until_ns_ = kNever;
   return true;
 }
 
@@ -507,7 +467,6 @@ absl::Status PerfSession::Stop() {
   watch_for_samples_.Stop();
   if (running_) running_->ReadClocks(kNever);
   EndEvents();
-  later_ = nullptr;
   const DurationNs cpu_ns = std::max(CpuNs() - own_threads_ns_, DurationNs{0});
   // Of this process and of children, the clock is not that exact.
   const bool knows_clock = running_ && running_->cpu_ns() > 0;

@@ -5,7 +5,6 @@
 // everything else.
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -18,11 +17,8 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "backends/sampling/perf_events.h"
-#include "backends/sampling/perf_records.h"
-#include "backends/sampling/perf_ring.h"
 #include "backends/sampling/profile_child.h"
 #include "profiler/base/clock.h"
 #include "tests/support/test_threads.h"
@@ -405,57 +401,6 @@ TEST_P(SamplingChildTest, AProgramThatEndsAtOnceIsFine) {
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_EQ(run->wait_status, 0);
   EXPECT_EQ(run->shard.ledger.Get(Loss::kSamplesNotDelivered), 0u);
-}
-
-// The times of samples in all rings, in order.
-std::vector<uint64_t> SampleTimes(PerfEvents& events) {
-  std::vector<uint64_t> times;
-  for (PerfRing& ring : events.rings()) ring.Refresh();
-  MergeByTime(events.rings(), ~uint64_t{0}, [&](RecordBytes bytes) {
-    if (DecodeHeader(bytes)->type != PERF_RECORD_SAMPLE) return;
-    times.push_back(*DecodeTime(bytes));
-  });
-  return times;
-}
-
-// As root's recordings begin (PerfSession::OpenEvents).
-TEST(PerfEventsTest, EventsThatGetTheirRingsLaterTickLikeTheFirst) {
-  Settings settings;
-  settings.stack_bytes = 1024;  // all samples find room
-  if (const auto access = ProbePerf(settings); !access.ok()) {
-    GTEST_SKIP() << "NOT TESTED HERE: " << access.status();
-  }
-  if (geteuid() != 0) GTEST_SKIP() << "NOT TESTED HERE: only root has them";
-  const std::string program = DataFile("test_burner");
-  const pid_t child = fork();
-  if (child == 0) {
-    raise(SIGSTOP);
-    execl(program.c_str(), program.c_str(), "ratio", "300", nullptr);
-    _exit(127);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, WUNTRACED), child);
-  const auto later = PerfEvents::OpenWithoutRings(settings, child);
-  const auto first = PerfEvents::OpenWithFirstRings(settings, child);
-  kill(child, SIGCONT);
-  ASSERT_TRUE(later.ok()) << later.status();
-  ASSERT_TRUE(first.ok()) << first.status();
-  EXPECT_TRUE((*first)->has_all_rings());
-  EXPECT_TRUE((*later)->rings().empty());
-  usleep(30'000);
-  while (!(*later)->has_all_rings()) ASSERT_TRUE((*later)->MapNextRing());
-  const auto from_ns = static_cast<uint64_t>(MonotonicNs());
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  std::vector<uint64_t> firsts = SampleTimes(**first);
-  std::vector<uint64_t> laters = SampleTimes(**later);
-  const auto is_before = [&](uint64_t time_ns) { return time_ns < from_ns; };
-  std::erase_if(firsts, is_before);
-  std::erase_if(laters, is_before);
-  EXPECT_GT(laters.size(), 10u);
-  EXPECT_NEAR(static_cast<double>(firsts.size()),
-              static_cast<double>(laters.size()), 3);
-  EXPECT_EQ((*first)->ReadTotals().lost_records, 0u);
-  EXPECT_EQ((*later)->ReadTotals().lost_records, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Samplers, SamplingChildTest,
