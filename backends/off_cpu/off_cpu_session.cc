@@ -402,8 +402,9 @@ absl::Status OffCpuSession::Stop() {
   for (const ThreadKey& thread : clock_.LiveThreads()) {
     ReadSchedStatOf(thread, now_ns);
     if (++counted <= kMostCountsAtEnd) ReadCountsOf(thread);
-    if (!processes::ThreadExists(thread.pid, thread.tid))
+    if (!processes::ThreadExists(thread.pid, thread.tid)) {
       clock_.OnEndLost(thread.tid);
+    }
   }
   clock_.End(now_ns);
   ledger_.Add(model::Loss::kSwitchesLost,

@@ -99,8 +99,7 @@ struct ModuleSymbolizer::Tables {
     return *unwind_functions;
   }
 
-  // A cache by address: names repeat, and each has one place in the string
-  // section.
+  // A cache by the address of the text: names repeat.
   const std::string& Demangled(const char* name) {
     const auto [at, is_new] = demangled.try_emplace(name);
     if (!is_new) return at->second;
@@ -144,7 +143,7 @@ bool IsBetter(const char* symbol, const char* plain_name) {
 std::vector<NamedFrame> ModuleSymbolizer::Name(uint64_t address) {
   std::vector<SourceFrame> frames;
   const char* symbol = nullptr;
-  // What is not in memory yet is not that of another file.
+  // What is read only now would be another file's.
   if (tables_ != nullptr && !module_.IsUnchanged()) tables_.reset();
   if (tables_ != nullptr) {
     frames = tables_->module_functions.Find(address);

@@ -317,5 +317,21 @@ TEST(MessagesTest, WhoPollsComesWhenItFirstLooks) {
   EXPECT_EQ(late[0].delay_ns, 490);
 }
 
+// It polled once, did other work, and came to its MPI_Wait late.
+TEST(MessagesTest, WhoPollsAndThenWaitsComesWhenItWaits) {
+  Job job;
+  job.AddRank(0, 2);
+  job.Call("MPI_Send", 100, 450, {{"comm", 0}, {"to", 1}, {"tag", 3}});
+  job.AddRank(1, 2);
+  job.Call("MPI_Irecv", 90, 440,
+           {{"comm", 0}, {"from", 0}, {"tag", 3}, {"polled_ns", 300}},
+           model::kEventAsync);
+  job.Call("MPI_Wait", 400, 440);
+  const model::Trace trace = job.Build();
+  const JobOfRanks all(trace);
+  ASSERT_THAT(all.messages.messages, SizeIs(1));
+  EXPECT_EQ(all.messages.messages[0].late_receiver_ns, 300);
+}
+
 }  // namespace
 }  // namespace kymo::analysis

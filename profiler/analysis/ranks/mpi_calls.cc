@@ -328,7 +328,7 @@ std::optional<size_t> FirstToBreakOff(const std::vector<Rank>& ranks) {
   for (size_t i = 0; i < ranks.size(); ++i) {
     const Rank& rank = ranks[i];
     if (!rank.is_mpi || rank.is_finalized || !rank.ended) continue;
-    // So launchers and users end whole jobs.
+    // With these, launchers and users end whole jobs.
     if (rank.ended->signal == SIGTERM || rank.ended->signal == SIGINT) continue;
     if (!first || rank.ended->time_ns < ranks[*first].ended->time_ns) first = i;
   }

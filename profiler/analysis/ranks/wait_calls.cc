@@ -51,11 +51,13 @@ WaitCalls::Arrival WaitCalls::ArrivalAt(model::EventIndex call, size_t rank,
                                         TimeNs latest_ns) const {
   const Arrival begin = {.time_ns = trace_.start()[call], .event = call};
   Arrival came = begin;
-  if (const auto looked = looked_ns_.find(call); looked != looked_ns_.end()) {
-    came.time_ns = looked->second;
-  } else if (const auto at = Of(call, rank)) {
+  if (const auto at = Of(call, rank)) {
+    // Also if it polled before: between the two it may have done other work.
     came.event = by_rank_[rank][*at];
     came.time_ns = trace_.start()[came.event];
+  } else if (const auto looked = looked_ns_.find(call);
+             looked != looked_ns_.end()) {
+    came.time_ns = looked->second;
   }
   return came.time_ns <= begin.time_ns || came.time_ns > latest_ns ? begin
                                                                    : came;

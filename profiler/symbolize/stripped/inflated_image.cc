@@ -3,6 +3,7 @@
 #include <gelf.h>
 #include <isa-l/igzip_lib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -53,6 +54,9 @@ std::optional<std::vector<Section>> ListSections(Elf* elf, int fd) {
   std::vector<Section> sections;
   size_t names = 0;
   if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return {};
+  struct stat file;
+  if (fstat(fd, &file) != 0 || file.st_size < 0) return {};
+  auto left_bytes = static_cast<uint64_t>(file.st_size);
   for (Elf_Scn* at = nullptr; (at = elf_nextscn(elf, at)) != nullptr;) {
     Section section;
     if (gelf_getshdr(at, &section.header) == nullptr) return {};
@@ -64,6 +68,9 @@ std::optional<std::vector<Section>> ListSections(Elf* elf, int fd) {
         section.header.sh_type != SHT_PROGBITS) {
       continue;
     }
+    // Nor are sections that together are larger than the file.
+    if (section.header.sh_size > left_bytes) return {};
+    left_bytes -= section.header.sh_size;
     section.size_bytes = section.header.sh_size;
     if (section.is_compressed()) {
       Elf64_Chdr header;
@@ -191,6 +198,8 @@ InflatedImage::InflatedImage(Elf* elf, int fd) {
     std::byte* const into = image_ + section.at;
     if (!(section.is_compressed() ? Inflate(fd, section, into)
                                   : Copy(fd, section, into))) {
+      munmap(image_, size_bytes_);
+      image_ = nullptr;
       return;
     }
   }

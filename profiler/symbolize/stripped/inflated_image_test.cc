@@ -2,10 +2,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 
@@ -141,6 +144,38 @@ TEST_F(InflatedImageTest, WhatIsDamagedIsLeftToLibdw) {
         Compressed("text", ELFCOMPRESS_ZLIB, uint64_t{1} << 40)}) {
     EXPECT_FALSE(InflatesInfo(bytes));
   }
+}
+
+int64_t MostResidentBytes() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+TEST_F(InflatedImageTest, SectionsLargerThanTheFileTakeNoMemory) {
+  constexpr uint64_t kBytes = uint64_t{2} << 30;
+  TestElf elf;
+  AddCompressed(elf, ".debug_info", Compressed("info", ELFCOMPRESS_ZLIB, 4));
+  std::string bytes = elf.WriteTo(path_);
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  for (size_t i = 0; i < header.e_shnum; ++i) {
+    const size_t at = header.e_shoff + i * sizeof(Elf64_Shdr);
+    Elf64_Shdr section;
+    std::memcpy(&section, &bytes[at], sizeof(section));
+    if ((section.sh_flags & SHF_COMPRESSED) == 0) continue;
+    section.sh_size = kBytes;
+    std::memcpy(&bytes[at], &section, sizeof(section));
+    const Elf64_Chdr told = {.ch_type = ELFCOMPRESS_ZLIB,
+                             .ch_reserved = 0,
+                             .ch_size = kBytes,
+                             .ch_addralign = 1};
+    std::memcpy(&bytes[section.sh_offset], &told, sizeof(told));
+  }
+  std::ofstream(path_, std::ios::binary) << bytes;
+  const int64_t before = MostResidentBytes();
+  EXPECT_FALSE(InflatesFile());
+  EXPECT_LT(MostResidentBytes() - before, int64_t{1} << 30);
 }
 
 TEST_F(InflatedImageTest, AFileThatEndsTooSoonIsLeftToLibdw) {
