@@ -36,14 +36,15 @@ std::string Since(const FindingRun& run, const LateRank& late) {
                       " after the start");
 }
 
-// Of MPI, the first one that left the job; else the first one that failed.
+// The first one that left the job of MPI, or failed.
 std::optional<size_t> FirstToEnd(const std::vector<Rank>& ranks) {
   std::optional<size_t> first = FirstToBreakOff(ranks);
   for (size_t i = 0; i < ranks.size(); ++i) {
     const std::optional<RankEnd>& end = ranks[i].ended;
-    if (ranks[i].is_mpi || !end || (end->signal == 0 && end->status == 0)) {
-      continue;
-    }
+    // Without MPI, or behind it.
+    if (!end || (ranks[i].is_mpi && !ranks[i].is_finalized)) continue;
+    if (end->signal == 0 && end->status == 0) continue;
+    if (end->signal == SIGTERM || end->signal == SIGINT) continue;
     if (!first || end->time_ns < ranks[*first].ended->time_ns) first = i;
   }
   return first;
@@ -109,7 +110,9 @@ void AddEnded(const FindingRun& run, const JobOfRanks& job, size_t ended,
   finding.title =
       absl::StrCat(HowItEnded(rank), " after ",
                    TimeText(rank.ended->time_ns - run.trace.start_ns()));
-  if (rank.is_mpi) absl::StrAppend(&finding.title, ", without MPI_Finalize");
+  if (rank.is_mpi && !rank.is_finalized) {
+    absl::StrAppend(&finding.title, ", without MPI_Finalize");
+  }
   if (late.never_ns > 0) {
     absl::StrAppend(&finding.title, "; ",
                     CountText(late.never_ranks, "rank", "ranks"), " waited ",

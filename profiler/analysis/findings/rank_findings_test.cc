@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <cstdint>
 #include <utility>
@@ -90,6 +91,32 @@ TEST(RankFindingsTest, ARankThatDiedIsNamed) {
   EXPECT_EQ(found[0].evidence.table, "ranks");
   // Once is enough.
   EXPECT_TRUE(Found(JobWithDead(true), FindingKind::kLateRank).empty());
+}
+
+TEST(RankFindingsTest, ARankThatFailsBehindMpiIsNamed) {
+  const auto found_of = [](const char* how, int64_t value) {
+    TestTrace t;
+    const auto number = [&](const char* key, int64_t of) {
+      return model::Arg::Int(t.Intern(key), of);
+    };
+    for (int64_t rank = 0; rank < 2; ++rank) {
+      const auto main = t.AddThread(100 + rank, 100 + rank, "main");
+      t.AddInstant(main, "MPI ranks", kNsPerMs);
+      t.Describe(0, {number("rank", rank), number("size", 2)});
+      t.AddRange(main, "MPI_Finalize", 50 * kNsPerMs, 51 * kNsPerMs);
+      t.AddInstant(main, "rank end", (100 + rank) * kNsPerMs);
+      t.Describe(0, {number("rank", rank), number(how, rank * value)});
+    }
+    t.SetWindow(0, 800 * kNsPerMs);
+    return Found(std::move(t), FindingKind::kRankEnded);
+  };
+  const auto found = found_of("status", 3);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title, "Rank 1 ended with status 3 after 101 ms");
+  EXPECT_EQ(found_of("signal", SIGSEGV).size(), 1u);
+  // With this, launchers and users end whole jobs.
+  EXPECT_TRUE(found_of("signal", SIGTERM).empty());
+  EXPECT_TRUE(found_of("status", 0).empty());
 }
 
 TEST(RankFindingsTest, ARankThatNeverCameIsNamed) {
