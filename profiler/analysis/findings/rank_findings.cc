@@ -44,7 +44,7 @@ std::optional<size_t> FirstToEnd(const std::vector<Rank>& ranks) {
     // Without MPI, or behind it.
     if (!end || (ranks[i].is_mpi && !ranks[i].is_finalized)) continue;
     if (end->signal == 0 && end->status == 0) continue;
-    if (end->signal == SIGTERM || end->signal == SIGINT) continue;
+    if (WasToldToEnd(*end)) continue;
     if (!first || end->time_ns < ranks[*first].ended->time_ns) first = i;
   }
   return first;

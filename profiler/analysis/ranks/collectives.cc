@@ -41,7 +41,9 @@ RootRole RoleOf(std::string_view name) {
 class CollectiveFinder {
  public:
   CollectiveFinder(const model::Trace& trace, const RankCalls& calls)
-      : trace_(trace), calls_(calls) {}
+      : trace_(trace),
+        calls_(calls),
+        broke_off_(FirstToBreakOff(calls.ranks)) {}
 
   std::vector<CollectiveOperation> Run() {
     Gather();
@@ -241,9 +243,9 @@ class CollectiveFinder {
       if (at != absent.end()) return *at;
     }
     // The launcher has killed those that were on their way.
-    const std::optional<size_t> first = FirstToBreakOff(calls_.ranks);
-    const bool is_here = first && std::ranges::count(absent, *first) > 0;
-    return is_here ? *first : absent.front();
+    const bool is_here =
+        broke_off_ && std::ranges::count(absent, *broke_off_) > 0;
+    return is_here ? *broke_off_ : absent.front();
   }
 
   size_t AwaitedBy(size_t part, int64_t root,
@@ -271,6 +273,7 @@ class CollectiveFinder {
 
   const model::Trace& trace_;
   const RankCalls& calls_;
+  const std::optional<size_t> broke_off_;
   std::vector<TimeNs> last_begin_ns_;  // of each rank's calls
   std::set<EventIndex> failed_;
   std::map<int64_t, OfRanks> by_comm_;

@@ -323,13 +323,16 @@ class Finder {
 
 RankCalls FindRankCalls(const Trace& trace) { return Finder(trace).Find(); }
 
+bool WasToldToEnd(const RankEnd& end) {
+  return end.signal == SIGTERM || end.signal == SIGINT;
+}
+
 std::optional<size_t> FirstToBreakOff(const std::vector<Rank>& ranks) {
   std::optional<size_t> first;
   for (size_t i = 0; i < ranks.size(); ++i) {
     const Rank& rank = ranks[i];
     if (!rank.is_mpi || rank.is_finalized || !rank.ended) continue;
-    // With these, launchers and users end whole jobs.
-    if (rank.ended->signal == SIGTERM || rank.ended->signal == SIGINT) continue;
+    if (WasToldToEnd(*rank.ended)) continue;
     if (!first || rank.ended->time_ns < ranks[*first].ended->time_ns) first = i;
   }
   return first;

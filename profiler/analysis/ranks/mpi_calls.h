@@ -114,9 +114,13 @@ struct RankCalls {
 
 RankCalls FindRankCalls(const model::Trace& trace);
 
+// Whether SIGTERM or SIGINT ended it, with which launchers and users end whole
+// jobs.
+bool WasToldToEnd(const RankEnd& end);
+
 // The first rank of MPI that ended without MPI_Finalize, into
-// RankCalls::ranks; but not by SIGTERM or SIGINT, with which launchers and
-// users end whole jobs. Nothing: none did, or no command lived to say so.
+// RankCalls::ranks, and was not told to. Nothing: none did, or no command lived
+// to say so.
 std::optional<size_t> FirstToBreakOff(const std::vector<Rank>& ranks);
 
 }  // namespace kymo::analysis
