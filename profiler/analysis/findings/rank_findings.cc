@@ -41,7 +41,7 @@ std::optional<size_t> FirstToEnd(const std::vector<Rank>& ranks) {
   std::optional<size_t> first = FirstToBreakOff(ranks);
   for (size_t i = 0; i < ranks.size(); ++i) {
     const std::optional<RankEnd>& end = ranks[i].ended;
-    // Without MPI, or behind it.
+    // Ranks without MPI, and those that have called MPI_Finalize.
     if (!end || (ranks[i].is_mpi && !ranks[i].is_finalized)) continue;
     if (end->signal == 0 && end->status == 0) continue;
     if (WasToldToEnd(*end)) continue;

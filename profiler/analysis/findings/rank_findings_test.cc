@@ -93,7 +93,7 @@ TEST(RankFindingsTest, ARankThatDiedIsNamed) {
   EXPECT_TRUE(Found(JobWithDead(true), FindingKind::kLateRank).empty());
 }
 
-TEST(RankFindingsTest, ARankThatFailsBehindMpiIsNamed) {
+TEST(RankFindingsTest, ARankThatFailsAfterMpiFinalizeIsNamed) {
   const auto found_of = [](const char* how, int64_t value) {
     TestTrace t;
     const auto number = [&](const char* key, int64_t of) {

@@ -68,7 +68,7 @@ std::optional<std::vector<Section>> ListSections(Elf* elf, int fd) {
         section.header.sh_type != SHT_PROGBITS) {
       continue;
     }
-    // Nor are sections that together are larger than the file.
+    // Sections that together are larger than the file are not believed, either.
     if (section.header.sh_size > left_bytes) return {};
     left_bytes -= section.header.sh_size;
     section.size_bytes = section.header.sh_size;
