@@ -10,6 +10,7 @@ namespace kymo::symbolize {
 bool ElfImage::Read(uint64_t offset,
                     std::span<std::byte> bytes) const noexcept {
   if (elf == nullptr) return false;
+  if (bytes.empty()) return true;  // memcpy takes no null pointer
   if (fd >= 0) {
     return pread(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset)) ==
            static_cast<ssize_t>(bytes.size());
