@@ -174,7 +174,8 @@ void AddLate(const FindingRun& run, const JobOfRanks& job,
 // Cost: that of matching messages, if the trace has ranks.
 void AddRankFindings(const FindingRun& run, std::vector<Finding>& findings) {
   RankCalls found = FindRankCalls(run.trace);
-  if (found.ranks.size() < 2) return;
+  // --keep_ranks=1 leaves one rank of a job.
+  if (found.ranks.empty() || found.ranks.front().size < 2) return;
   const JobOfRanks job(run.trace, std::move(found));
   const std::vector<LateRank> late = LateRanks(job);
   if (const std::optional<size_t> ended = FirstToEnd(job.calls.ranks)) {
@@ -186,7 +187,8 @@ void AddRankFindings(const FindingRun& run, std::vector<Finding>& findings) {
       return;
     }
   }
-  if (!late.empty()) AddLate(run, job, late, findings);
+  if (!late.empty() && job.calls.ranks.size() > 1)
+    AddLate(run, job, late, findings);
 }
 
 }  // namespace kymo::analysis

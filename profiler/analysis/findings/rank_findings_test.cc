@@ -53,13 +53,14 @@ TEST(RankFindingsTest, RanksThatAreLateInTurnAreNotLate) {
 }
 
 // Rank 1 was killed 100 ms after the start, when the others went to a barrier.
-// `is_told`: its command lived to say so.
-TestTrace JobWithDead(bool is_told) {
+// `is_told`: its command lived to say so. `is_kept`: only this rank is there.
+TestTrace JobWithDead(bool is_told, bool is_kept = false) {
   TestTrace t;
   const auto number = [&](const char* key, int64_t value) {
     return model::Arg::Int(t.Intern(key), value);
   };
   for (int64_t rank = 0; rank < 3; ++rank) {
+    if (is_kept && rank != 1) continue;
     const auto main = t.AddThread(100 + rank, 100 + rank, "main");
     t.AddInstant(main, "MPI ranks", kNsPerMs);
     t.Describe(0, {number("rank", rank), number("size", 3)});
@@ -91,6 +92,15 @@ TEST(RankFindingsTest, ARankThatDiedIsNamed) {
   EXPECT_EQ(found[0].evidence.table, "ranks");
   // Once is enough.
   EXPECT_TRUE(Found(JobWithDead(true), FindingKind::kLateRank).empty());
+}
+
+// --keep_ranks=1 has kept nothing else of the job.
+TEST(RankFindingsTest, TheOnlyRankThatIsKeptIsNamedIfItDied) {
+  const auto found = Found(JobWithDead(true, true), FindingKind::kRankEnded);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title,
+            "Rank 1 was killed by signal 9 (Killed) after 100 ms, without "
+            "MPI_Finalize");
 }
 
 TEST(RankFindingsTest, ARankThatFailsAfterMpiFinalizeIsNamed) {

@@ -289,7 +289,8 @@ std::optional<RankSums> RankSums::Parse(std::string_view bytes) {
   return sums;
 }
 
-std::vector<int64_t> RankSums::MostInteresting(size_t count) const {
+std::vector<int64_t> RankSums::MostInteresting(
+    size_t count, std::optional<int64_t> first) const {
   std::vector<std::pair<DurationNs, int64_t>> by_work;
   for (const RankWork& rank : ranks_) {
     by_work.emplace_back(rank.work_ns, rank.rank);
@@ -297,6 +298,7 @@ std::vector<int64_t> RankSums::MostInteresting(size_t count) const {
   std::sort(by_work.begin(), by_work.end());
   const size_t size = by_work.size();
   std::set<int64_t> chosen;
+  if (first && count > 0) chosen.insert(*first);
   const auto choose = [&](size_t index) {
     if (index < size && chosen.size() < count) {
       chosen.insert(by_work[index].second);

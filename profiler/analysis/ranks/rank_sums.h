@@ -86,10 +86,12 @@ class RankSums {
   // By rank.
   const std::vector<RankWork>& ranks() const { return ranks_; }
 
-  // Which ranks say most about the job, by rank: in turn the one that worked
+  // Which ranks say most about the job, by rank: `first`, if there is such a
+  // rank, also if its averages are missing; then in turn the one that worked
   // longest, the one that worked least, and the one in the middle; then those
   // next to them.
-  std::vector<int64_t> MostInteresting(size_t count) const;
+  std::vector<int64_t> MostInteresting(
+      size_t count, std::optional<int64_t> first = std::nullopt) const;
 
  private:
   void LimitNames();

@@ -124,6 +124,12 @@ TEST(RankSumsTest, TheSlowestTheFastestAndTheMiddleAreInteresting) {
   EXPECT_THAT(sums.MostInteresting(3), ElementsAre(0, 3, 6));
   EXPECT_THAT(sums.MostInteresting(5), ElementsAre(0, 1, 3, 5, 6));
   EXPECT_THAT(sums.MostInteresting(100), SizeIs(7));
+  // Rank 4 left the job before its end. Of rank 9, no averages came.
+  EXPECT_THAT(sums.MostInteresting(0, 4), IsEmpty());
+  EXPECT_THAT(sums.MostInteresting(1, 4), ElementsAre(4));
+  EXPECT_THAT(sums.MostInteresting(2, 4), ElementsAre(4, 6));
+  EXPECT_THAT(sums.MostInteresting(2, 6), ElementsAre(0, 6));
+  EXPECT_THAT(sums.MostInteresting(3, 9), ElementsAre(0, 6, 9));
 }
 
 TEST(RankSumsTest, NamesBeyondTheMostAreAddedUp) {

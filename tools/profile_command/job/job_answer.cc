@@ -276,12 +276,13 @@ JobAnswer AnswerOf(const model::Trace& trace, const ProfileCommand& command,
 // Keeps so many. If no averages came, all that is there.
 void KeepTraces(const JobFolder& job, const analysis::RankSums& sums, int count,
                 const RankChoice& choice, JobFiles& files) {
-  std::vector<int64_t> wanted = sums.MostInteresting(count);
+  std::vector<int64_t> wanted =
+      sums.MostInteresting(count, job.FirstToBreakOff());
   // Where commands were killed, these are not as many as were asked for.
-  const bool has_none = wanted.empty();
+  const bool has_none = sums.ranks().empty();
   for (int64_t rank = 0; rank < job.rank().size; ++rank) {
     if (!has_none && std::ssize(wanted) >= count) break;
-    if (std::ranges::count(wanted, rank) == 0) wanted.push_back(rank);
+    if (!std::ranges::count(wanted, rank)) wanted.push_back(rank);
   }
   const std::vector<int64_t> kept = choice.keep(wanted);
   const std::vector<std::string> before =

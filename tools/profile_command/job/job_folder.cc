@@ -7,6 +7,7 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -14,6 +15,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/sink.h"
@@ -282,6 +284,10 @@ std::string JobFolder::DonePath(int64_t rank, const std::string& token) const {
   return absl::StrCat(meeting_, "/done-", rank, ".", token);
 }
 
+std::string JobFolder::LeftPath(int64_t rank, const std::string& token) const {
+  return absl::StrCat(meeting_, "/left-", rank, ".", token);
+}
+
 void JobFolder::SayAlive(int64_t rank, int64_t number) const {
   SayPresence(PresencePath(rank), number);
 }
@@ -309,7 +315,26 @@ void JobFolder::SayKilled() const {
   }
 }
 
-void JobFolder::SayEnd(int64_t rank, const char* end_of_rank) const {
+void JobFolder::SayBrokeOff(int64_t rank, int64_t time_ns) const {
+  const std::string token = AwaitToken();
+  if (token.empty()) return;
+  if (!WriteText(LeftPath(rank, token), absl::StrCat(time_ns)).ok()) {
+    // Then it may be another rank that is kept.
+  }
+}
+
+std::optional<int64_t> JobFolder::FirstToBreakOff() const {
+  std::set<std::pair<int64_t, int64_t>> left;  // when, and the rank
+  for (int64_t rank = 0, time = 0; rank < rank_.size; ++rank) {
+    if (absl::SimpleAtoi(ReadText(LeftPath(rank, token_)), &time)) {
+      left.emplace(time, rank);
+    }
+  }
+  if (left.empty() || std::ssize(left) == rank_.size) return std::nullopt;
+  return left.begin()->second;
+}
+
+std::string JobFolder::AwaitToken() const {
   std::string token = token_;
   const auto end = std::chrono::steady_clock::now() + kTokenWait;
   while (token.empty()) {
@@ -317,6 +342,11 @@ void JobFolder::SayEnd(int64_t rank, const char* end_of_rank) const {
     if (!token.empty() || std::chrono::steady_clock::now() >= end) break;
     std::this_thread::sleep_for(kLook);
   }
+  return token;
+}
+
+void JobFolder::SayEnd(int64_t rank, const char* end_of_rank) const {
+  const std::string token = AwaitToken();
   if (token.empty()) return;
   if (!WriteText(DonePath(rank, token), end_of_rank).ok()) {
     // Rank 0 misses this rank, and says so.

@@ -13,6 +13,7 @@
 //                            into the file every two seconds (rank_presence.h)
 //     done-3.TOKEN           rank 3 has ended, with a trace or without, or its
 //                            command was killed and left rank-3/kymo.raw
+//     left-3.TOKEN           rank 3 has left the job before its end, and when
 //     address                where rank 0 answers (rank_meeting_place.h)
 //
 // ID is the launcher's name of the job. Not every launcher gives each job a
@@ -99,6 +100,9 @@ class JobFolder {
   // not there yet, for 10 s. Errors are not told: the answer lacks the rank
   // then, and says so.
   void SayDone(int64_t rank, bool has_trace) const;
+  // The rank left the job before its end, and nobody had told it to: at this
+  // time in ns, by the clock of the day of its machine.
+  void SayBrokeOff(int64_t rank, int64_t time_ns) const;
   // Whether this rank has written its trace. An earlier run's is not it.
   bool HasTrace() const;
   // This rank's command was killed. What there is of it is its trace or, if it
@@ -118,6 +122,10 @@ class JobFolder {
   // Rank 0: the ranks that have not said that they are done.
   std::vector<int64_t> NotDone() const;
 
+  // Rank 0: the first that said that it broke off. Nothing: none did, or all
+  // did, so their program always ends like that.
+  std::optional<int64_t> FirstToBreakOff() const;
+
   // Rank 0: removes what this rank's run has left in its folder.
   void RemoveTrace(int64_t rank) const;
 
@@ -130,6 +138,9 @@ class JobFolder {
   std::string TokenPath() const;
   std::string PresencePath(int64_t rank) const;
   std::string DonePath(int64_t rank, const std::string& token) const;
+  // Rank 0's, once it is there. Empty: it has not come.
+  std::string AwaitToken() const;
+  std::string LeftPath(int64_t rank, const std::string& token) const;
   void SayEnd(int64_t rank, const char* end) const;
 
   std::string path_;

@@ -122,6 +122,27 @@ TEST_F(JobFolderTest, ARankWhoseCommandWasKilledAtItsEndHasItsTrace) {
   EXPECT_THAT(files.killed, IsEmpty());
 }
 
+TEST_F(JobFolderTest, TheFirstRankToBreakOffIsKnown) {
+  {
+    const JobFolder zero = Join(0);
+    zero.SayBrokeOff(1, 5);
+    // Its command is killed, so it does not close the folder.
+  }
+  const JobFolder zero = Join(0);
+  const JobFolder two = Join(2);
+  EXPECT_EQ(zero.FirstToBreakOff(), std::nullopt);
+  two.SayBrokeOff(2, 1'700'000'000'000'000'200);
+  EXPECT_EQ(zero.FirstToBreakOff(), 2);
+  zero.SayBrokeOff(1, 1'700'000'000'000'000'100);
+  EXPECT_EQ(zero.FirstToBreakOff(), 1);
+  // All have: a program that never ends in another way.
+  zero.SayBrokeOff(0, 1'700'000'000'000'000'300);
+  EXPECT_EQ(zero.FirstToBreakOff(), std::nullopt);
+  // Nothing of it is left.
+  zero.Close();
+  EXPECT_FALSE(fs::exists(zero.MeetingPath()));
+}
+
 TEST_F(JobFolderTest, AnEarlierRunOfTheSameNameIsNotThisOne) {
   {
     const JobFolder zero = Join(0);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -35,6 +37,17 @@ MeetingPlace PlaceOfThis(const NetworkPlace& network) {
     place.endpoints.push_back({.host = "127.0.0.1", .port = port});
   }
   return place;
+}
+
+// Of a rank whose command was killed just now. Whoever called MPI_Abort is the
+// first: launchers then kill the commands of all ranks in any order.
+TimeNs TimeOfKill(const std::string& records_path) {
+  std::ifstream file(records_path);
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.find("MPI_Abort") != line.npos) return 0;
+  }
+  return MonotonicNs() + EpochOffsetNs();
 }
 
 std::string HostName() {
@@ -122,6 +135,8 @@ void JobRun::StartServer() {
            },
        .done = [this](int64_t rank,
                       bool has_trace) { folder_.SayDone(rank, has_trace); },
+       .broke_off = [this](int64_t rank,
+                           TimeNs time) { folder_.SayBrokeOff(rank, time); },
        .sums =
            [this](const std::string& bytes) { return sums_box_.Add(bytes); },
        .trace =
@@ -206,7 +221,24 @@ void JobRun::OnTrace(const model::Trace& trace) {
         ShownPath(folder_.path())));
   }
   if (!keeps_some()) return;
+  SayIfBrokeOff();
   sums_ = analysis::RankSums::Of(trace, folder_.rank().rank);
+}
+
+// Before its averages, which may get lost with those who pass them on.
+void JobRun::SayIfBrokeOff() {
+  if (!end_) return;
+  const bool has_failed = end_->signal != 0 || end_->status != 0;
+  if (analysis::WasToldToEnd(*end_) ||
+      (!has_failed && (!has_mpi_ || is_finalized_))) {
+    return;
+  }
+  const int64_t rank = folder_.rank().rank;
+  if (!network_ || rank == 0) {
+    folder_.SayBrokeOff(rank, end_->time_ns);
+  } else if (link_) {
+    link_->SayBrokeOff(end_->time_ns);
+  }
 }
 
 void JobRun::SendSums() {
@@ -237,7 +269,12 @@ absl::Status JobRun::Guard(const LastRecords& records) {
         if (!folder_.HasTrace()) {
           for (const auto& save : records.savers) save();
         }
-        if (!network_) folder_.SayKilled();
+        if (network_) return 0;
+        if (keeps_some() && !folder_.HasTrace()) {
+          folder_.SayBrokeOff(folder_.rank().rank,
+                              TimeOfKill(folder_.RankPath() + "/kymo.raw"));
+        }
+        folder_.SayKilled();
         return 0;
       },
       {.descriptors = records.descriptors});
@@ -279,7 +316,8 @@ void JobRun::AddRank(Recording& recording, TimeNs end_ns, int wait_status) {
                             .pid = pid_,
                             .start_ns = recording.start_ns(),
                             .end_ns = recording.end_ns()};
-  recording.AddShard(RankEndShard(rank, end_ns, wait_status));
+  end_ = EndOf(wait_status, end_ns);
+  recording.AddShard(RankEndShard(rank, *end_));
   if (!MeasuresClocks()) return;
   std::vector<ClockReading> clocks;
   if (link_) {

@@ -32,6 +32,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "profiler/analysis/ranks/mpi_calls.h"
 #include "profiler/analysis/ranks/rank_sums.h"
 #include "profiler/model/trace.h"
 #include "profiler/plugin/last_records.h"
@@ -88,6 +89,7 @@ class JobRun {
   std::vector<int64_t> KeepTraces(const std::vector<int64_t>& ranks);
   // Those that come over the network.
   std::vector<int64_t> AwaitTraces(const std::vector<int64_t>& ranks);
+  void SayIfBrokeOff();
   // Adds those of other ranks, and sends them on to rank 0.
   void SendSums();
   absl::Status SendResults(bool has_trace);
@@ -118,8 +120,9 @@ class JobRun {
   std::optional<RankLink> link_;  // of the others
   std::optional<analysis::RankSums> sums_;
   pid_t pid_ = 0;
-  bool has_mpi_ = false;       // the program called MPI_Init
-  bool is_finalized_ = false;  // and MPI_Finalize
+  std::optional<analysis::RankEnd> end_;  // of the program
+  bool has_mpi_ = false;                  // the program called MPI_Init
+  bool is_finalized_ = false;             // and MPI_Finalize
   bool is_told_ = false;
 };
 

@@ -300,6 +300,14 @@ absl::Status RankLink::SayDone(bool has_trace) {
   return Checked(is_told ? absl::OkStatus() : Gone());
 }
 
+void RankLink::SayBrokeOff(int64_t time_ns) {
+  const std::lock_guard<std::mutex> held(mutex_);
+  if (!EnsureConnected().ok()) return;
+  const Ask ask = {.what = AskFor::kBrokeOff,
+                   .number = static_cast<uint64_t>(time_ns)};
+  SendAll(socket_.get(), &ask, sizeof(ask), In(kAnswerPatience));
+}
+
 absl::StatusOr<Endpoint> RankLink::Find(int64_t rank) {
   KYMO_RETURN_IF_ERROR(EnsureConnected());
   const Ask ask = {.what = AskFor::kWhereIs,

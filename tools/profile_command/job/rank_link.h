@@ -68,6 +68,9 @@ class RankLink {
   // With keeps_connection. trace.json or trace.json.gz.
   absl::Status SendTrace(const std::string& path);
   absl::Status SayDone(bool has_trace);
+  // The rank left the job before its end (JobFolder::SayBrokeOff). If it does
+  // not come through, what comes next says why.
+  void SayBrokeOff(int64_t time_ns);
 
   // Sends the averages of this rank, and of those below it, to the next rank on
   // the way to rank 0 that takes them.

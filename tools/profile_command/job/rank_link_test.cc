@@ -51,7 +51,9 @@ class RankLinkTest : public ::testing::Test {
              },
          .alive = [this](int64_t /*rank*/, int64_t /*number*/) { ++signs_; },
          .done = [this](int64_t rank,
-                        bool has_trace) { done_[rank] = has_trace; }});
+                        bool has_trace) { done_[rank] = has_trace; },
+         .broke_off = [this](int64_t rank,
+                             int64_t time_ns) { broke_off_[rank] = time_ns; }});
     EXPECT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }
@@ -74,6 +76,7 @@ class RankLinkTest : public ::testing::Test {
   const std::string folder_ = ::testing::TempDir() + "/rank_link";
   std::atomic<int> signs_ = 0;
   std::map<int64_t, bool> done_;
+  std::map<int64_t, int64_t> broke_off_;
   std::unique_ptr<RankServer> server_;
 };
 
@@ -105,7 +108,7 @@ TEST_F(RankLinkTest, StrangersAreSentAway) {
 
 // Nobody listens at the other addresses of rank 0.
 TEST(RankLinkVersionTest, ARankZeroOfAnotherVersionIsNamed) {
-  for (const char version : {'1', '3'}) {
+  for (const char version : {'1', '9'}) {
     uint16_t port = 0;
     const auto listener = ListenOn({}, true, port);
     ASSERT_TRUE(listener.ok()) << listener.status();
@@ -211,9 +214,12 @@ TEST_F(RankLinkTest, ARankThatSharesNoFolderSendsItsTrace) {
   EXPECT_TRUE(link.SendTrace(trace).ok());
   EXPECT_TRUE(ContentOf(folder_ + "/rank-1/trace.json.gz") == content);
   EXPECT_FALSE(fs::exists(folder_ + "/rank-1/trace.json"));
+  link.SayBrokeOff(1'700'000'000'000'000'000);
   EXPECT_TRUE(link.SayDone(true).ok());
   EXPECT_GT(signs_, 0);
   server_.reset();
+  EXPECT_EQ(broke_off_,
+            (std::map<int64_t, int64_t>{{1, 1'700'000'000'000'000'000}}));
   EXPECT_EQ(done_, (std::map<int64_t, bool>{{1, true}}));
 }
 

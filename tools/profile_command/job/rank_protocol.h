@@ -23,7 +23,7 @@ namespace kymo::tools {
 
 // The last character is another one for another version of these messages.
 inline constexpr std::array<char, 8> kRankMagic = {'K', 'Y', 'M', 'O',
-                                                   'R', 'K', 'S', '2'};
+                                                   'R', 'K', 'S', '3'};
 using Challenge = std::array<uint64_t, 2>;
 using Release = std::array<char, 24>;  // of Kymo; the rest is 0
 
@@ -57,6 +57,7 @@ enum class AskFor : uint64_t {
   kSums,       // `number` bytes follow; the answer: kTaken or kRefused
   kListens,    // the rank takes sums on port `number`; no answer
   kWhereIs,    // rank `number`; the answer: WhereIs
+  kBrokeOff,   // the rank left the job early at `number` ns; no answer
   kVerdict,    // whether rank 0 wants the trace; the answer: kTaken or kRefused
 };
 

@@ -162,6 +162,10 @@ class RankServer::Connection {
         return true;
       case AskFor::kWhereIs:
         return Answer(server_.listening_[static_cast<int64_t>(ask.number)]);
+      case AskFor::kBrokeOff:
+        if (!events.broke_off) return false;
+        events.broke_off(rank_, static_cast<int64_t>(ask.number));
+        return true;
       case AskFor::kVerdict:
         waits_for_verdict_ = true;
         return TellVerdict();

@@ -51,6 +51,8 @@ class RankServer {
     // The rank's command lives: it says another number than before.
     std::function<void(int64_t rank, int64_t number)> alive;
     std::function<void(int64_t rank, bool has_trace)> done;
+    // The rank left the job before its end (JobFolder::SayBrokeOff).
+    std::function<void(int64_t rank, int64_t time_ns)> broke_off;
     // Averages of a rank and of those below it (rank_tree.h). False: it comes
     // too late, or cannot be read.
     std::function<bool(const std::string& bytes)> sums;

@@ -75,16 +75,21 @@ model::TraceShard RankShard(const RankOfTrace& rank,
   return shard;
 }
 
-model::TraceShard RankEndShard(const RankOfTrace& rank, TimeNs time_ns,
-                               int wait_status) {
+analysis::RankEnd EndOf(int wait_status, TimeNs time_ns) {
+  const bool is_killed = WIFSIGNALED(wait_status);
+  return {.time_ns = time_ns,
+          .signal = is_killed ? WTERMSIG(wait_status) : 0,
+          .status = is_killed ? 0 : WEXITSTATUS(wait_status)};
+}
+
+model::TraceShard RankEndShard(const RankOfTrace& rank,
+                               const analysis::RankEnd& end) {
   model::TraceShard shard;
   InstantWriter writer(shard, rank.pid);
-  const bool is_killed = WIFSIGNALED(wait_status);
   writer.Add(
-      "rank end", std::clamp(time_ns, rank.start_ns, rank.end_ns),
-      {writer.Number("rank", rank.rank),
-       writer.Number("signal", is_killed ? WTERMSIG(wait_status) : 0),
-       writer.Number("status", is_killed ? 0 : WEXITSTATUS(wait_status))});
+      "rank end", std::clamp(end.time_ns, rank.start_ns, rank.end_ns),
+      {writer.Number("rank", rank.rank), writer.Number("signal", end.signal),
+       writer.Number("status", end.status)});
   return shard;
 }
 

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/analysis/ranks/mpi_calls.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace_shard.h"
 #include "tools/profile_command/job/rank_link.h"
@@ -35,10 +36,13 @@ struct RankOfTrace {
 model::TraceShard RankShard(const RankOfTrace& rank,
                             const std::vector<ClockReading>& clocks);
 
-// An instant `rank end` at `time_ns`, when the program ended: `rank`, `signal`
-// (0: none killed it), `status`. `wait_status` is that of wait().
-model::TraceShard RankEndShard(const RankOfTrace& rank, TimeNs time_ns,
-                               int wait_status);
+// `wait_status` is that of wait().
+analysis::RankEnd EndOf(int wait_status, TimeNs time_ns);
+
+// An instant `rank end` when the program ended: `rank`, `signal` (0: none
+// killed it), `status`.
+model::TraceShard RankEndShard(const RankOfTrace& rank,
+                               const analysis::RankEnd& end);
 
 }  // namespace kymo::tools
 
