@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,6 +45,15 @@ std::string AbstractName(const std::string& line) {
   std::string name = line.substr(at + 2);
   if (name.ends_with('@')) name.pop_back();
   return name;
+}
+
+// An ordinary user cannot find out whether another user's socket is in use.
+absl::Status SocketOfAnother(const char* path, uid_t user) {
+  return absl::PermissionDeniedError(absl::StrCat(
+      "the socket '", path, "' belongs to user ", user,
+      ": if no process of that user listens there any more, remove it; or set ",
+      kSocketFolderVariable,
+      " to a folder of your own, for the programs, too"));
 }
 
 }  // namespace
@@ -126,6 +136,11 @@ absl::StatusOr<Endpoint> Endpoint::Bind(std::string_view name,
     error = bind(made.fd(), Pointer(address), address.size) == 0 ? 0 : errno;
   }
   if (error == EADDRINUSE) {
+    struct stat file = {};
+    if (!folder.empty() && stat(address.name.sun_path, &file) == 0 &&
+        file.st_uid != geteuid()) {
+      return SocketOfAnother(address.name.sun_path, file.st_uid);
+    }
     return absl::AlreadyExistsError(
         absl::StrCat("another process has the name ", ToAbsl(name)));
   }

@@ -1,6 +1,7 @@
 #include "profiler/on_demand/endpoint.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -77,6 +78,27 @@ TEST(EndpointTest, NamesMayBeFiles) {
   const auto again = Endpoint::Bind("left", folder);
   EXPECT_TRUE(again.ok());
   EXPECT_THAT(NamesWith("le", folder), testing::ElementsAre("left"));
+  std::filesystem::remove_all(folder);
+}
+
+// In a folder such as /tmp, nobody else may remove it.
+TEST(EndpointTest, TellsWhoseSocketIsInTheWay) {
+  constexpr uid_t kOther = 65534;
+  constexpr uid_t kThis = 65533;
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become other users";
+  char folder[] = "/tmp/kymo-names-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string path = folder + std::string("/name");
+  ASSERT_EQ(chmod(folder, 01777), 0);
+  Endpoint::Bind("name", folder)->Close();
+  ASSERT_EQ(chown(path.c_str(), kOther, kOther), 0);
+  ASSERT_EQ(seteuid(kThis), 0);
+  const absl::Status status = Endpoint::Bind("name", folder).status();
+  ASSERT_EQ(seteuid(0), 0);
+  EXPECT_TRUE(absl::IsPermissionDenied(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              testing::StartsWith("the socket '" + path +
+                                  "' belongs to user 65534: if no process"));
   std::filesystem::remove_all(folder);
 }
 
