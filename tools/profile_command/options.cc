@@ -323,8 +323,17 @@ absl::Status ReadOnDemand(const Flags& flags, ProfileCommand& command) {
   return absl::OkStatus();
 }
 
-absl::Status ReadAttach(const Flags& flags, ProfileCommand& command) {
+// `given`: the flags that the command line has.
+absl::Status ReadAttach(const Flags& flags, const SettingMap& given,
+                        ProfileCommand& command) {
   AttachRequest& attach = command.attach;
+  // As of a variable that a script did not set.
+  if (given.contains("pid") && flags.pid.empty()) {
+    return WrongValue("--pid", "", "numbers of processes");
+  }
+  if (given.contains("name") && flags.name.empty()) {
+    return WrongValue("--name", "", "a regular expression");
+  }
   for (const std::string& word : flags.pid) {
     const auto pid =
         setting::ParseInteger(word, 1, std::numeric_limits<pid_t>::max());
@@ -459,7 +468,7 @@ absl::StatusOr<ProfileCommand> ParseCommand(
     NoticeUnused(backends, "memory", "--profile_memory", command);
   }
   KYMO_RETURN_IF_ERROR(ReadFlightRecorder(flags, backends, command));
-  KYMO_RETURN_IF_ERROR(ReadAttach(flags, command));
+  KYMO_RETURN_IF_ERROR(ReadAttach(flags, words.own, command));
   KYMO_RETURN_IF_ERROR(CheckValues(command, backends));
   return command;
 }

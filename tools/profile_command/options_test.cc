@@ -58,6 +58,11 @@ TEST_F(OptionsTest, ReadsWhichRunningProcessesToRecord) {
   EXPECT_EQ(ErrorOf({"--pid=12,x"}),
             "--pid is 'x'; it takes numbers of processes");
   EXPECT_NE(ErrorOf({"--pid=0"}), "");
+  EXPECT_EQ(ErrorOf({"--pid="}), "--pid is ''; it takes numbers of processes");
+  EXPECT_EQ(ErrorOf({"--name=", "--duration=1"}),
+            "--name is ''; it takes a regular expression");
+  EXPECT_EQ(ErrorOf({"--name=", "program"}),
+            "--name is ''; it takes a regular expression");
   EXPECT_EQ(Parse({"--pid=1", "--duration=0.5"})->duration_ns, 500 * kNsPerMs);
   for (const char* wrong : {"0", "0.0", "-1", "1e3", "nan", ".", "1.5s"}) {
     EXPECT_NE(ErrorOf({"--pid=1", std::string("--duration=") + wrong}), "")
