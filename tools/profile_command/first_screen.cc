@@ -113,13 +113,26 @@ DurationNs CpuNs(const model::Trace& trace, const RunFacts& facts) {
                                                         : facts.cpu_ns;
 }
 
+// Empty if nothing was recorded that tells: of a running process, ranges alone.
+std::string CpuText(const model::Trace& trace, const RunFacts& facts) {
+  const DurationNs cpu_ns = CpuNs(trace, facts);
+  if (!facts.attach_end || cpu_ns >= kNsPerMs / 2) {
+    return absl::StrCat(", ", Seconds(cpu_ns), " of CPU");
+  }
+  if (cpu_ns > 0) {
+    return absl::StrCat(", ", FormatTime(static_cast<double>(cpu_ns) / 1e3, ""),
+                        " of CPU");
+  }
+  return trace.thread_states() == nullptr ? "" : ", no CPU time";
+}
+
 std::string Headline(const model::Trace& trace, const ScreenTables& tables,
                      const RunFacts& facts) {
   const Counts counts = CountEvents(trace);
   const bool is_attached = facts.attach_end.has_value();
-  std::string line = absl::StrCat(
-      is_attached ? "attached to " : "", VisibleText(facts.target), ": ",
-      Seconds(facts.wall_ns), ", ", Seconds(CpuNs(trace, facts)), " of CPU");
+  std::string line =
+      absl::StrCat(is_attached ? "attached to " : "", VisibleText(facts.target),
+                   ": ", Seconds(facts.wall_ns), CpuText(trace, facts));
   if (!trace.processes().empty()) {
     absl::StrAppend(&line, ", ",
                     Count(trace.processes().size(), "process", "processes"));

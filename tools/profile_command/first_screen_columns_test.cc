@@ -240,6 +240,28 @@ TEST(HeadlineTest, ChildrenThatNobodyWaitedForUsedCpuTime) {
   EXPECT_EQ(headline(210 * kNsPerMs), "sh: 1.000 s, 0.200 s of CPU, 1 thread");
 }
 
+// Of a process that ran already, only the recording knows.
+TEST(HeadlineTest, OneThatSleptUsedNoCpuTime) {
+  const auto headline = [](DurationNs on_cpu_ns, bool has_states) {
+    TestTrace t;
+    const auto track = t.AddThread(1, 1, "main");
+    if (has_states) {
+      t.SetThreadTimes(
+          {{.track = track, .wall_ns = kNsPerSecond, .on_cpu_ns = on_cpu_ns}});
+    }
+    return Lines(
+        Screen({}, {.width = 100}, std::move(t),
+               {.target = "sh", .wall_ns = kNsPerSecond, .attach_end = ""}))[0];
+  };
+  EXPECT_EQ(headline(0, true),
+            "attached to sh: 1.000 s, no CPU time, 1 thread");
+  EXPECT_EQ(headline(45'200, true),
+            "attached to sh: 1.000 s, 45.200us of CPU, 1 thread");
+  EXPECT_EQ(headline(500'000, true),
+            "attached to sh: 1.000 s, 0.001 s of CPU, 1 thread");
+  EXPECT_EQ(headline(0, false), "attached to sh: 1.000 s, 1 thread");
+}
+
 TEST(StillRunningTest, SaysHowToRecordWhatWentToTheBackground) {
   const auto screen = [](TimeNs end_ns, int servers) {
     TestTrace t;
