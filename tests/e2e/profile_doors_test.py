@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import signal
 import socket
 import struct
 import subprocess
@@ -129,6 +130,42 @@ class DoorTest(ProfileTestCase):
                 env={**os.environ, "KINETO_IPC_SOCKET_DIR": sockets})
         self.assertEqual(result.status, 1)
         self.assertIn("KINETO_USE_DAEMON=1", result.stderr)
+
+    def send(self, number, *flags):
+        """Sends a signal, which the command was begun to ignore."""
+        server = self.start(KYMO_ATTACH="0")
+        command, _ = self.command(
+            flags=(f"--pid={server.pid}", "--activities=sampling", *flags))
+        process = subprocess.Popen(
+            command, stderr=subprocess.PIPE, cwd=self.folder.name,
+            preexec_fn=lambda: signal.signal(number, signal.SIG_IGN))
+        self.addCleanup(process.stderr.close)
+        self.assertIn(b"; attached to target (", process.stderr.readline())
+        process.send_signal(number)
+        said = process.stderr.read().decode()
+        self.assertEqual(process.wait(), 0, said)
+        return said
+
+    def test_a_command_in_the_background_ends_when_it_is_asked_to(self):
+        self.assertIn("; ended by a signal\n", self.send(signal.SIGINT))
+
+    def test_nohup_means_what_it_says(self):
+        self.assertNotIn("ended by a signal",
+                         self.send(signal.SIGHUP, "--duration=500ms"))
+
+    def test_a_signal_before_the_recording_leaves_no_folder(self):
+        def interrupt():
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+            os.kill(os.getpid(), signal.SIGINT)
+        server = self.start(KYMO_ATTACH="0")
+        result = self.profile(
+            flags=(f"--pid={server.pid}", "--activities=sampling"),
+            preexec_fn=interrupt)
+        self.assertEqual(result.status, 1)
+        self.assertEqual(
+            result.stderr, "kymo: ended by a signal before the recording "
+            "began: nothing was recorded\n")
+        self.assertFalse(result.out.exists())
 
     def test_what_would_help_is_said(self):
         server = self.start(KYMO_ATTACH="0")

@@ -116,6 +116,9 @@ absl::StatusOr<std::string> MakeDatedFolder(const std::string& parent,
 
 absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::Take(
     const std::string& path) {
+  std::error_code error;
+  const bool is_new =
+      fs::symlink_status(path, error).type() == fs::file_type::not_found;
   KYMO_RETURN_IF_ERROR(OutputDirectory(path).CheckWritable());
   OwnedDescriptor top(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!top.is_open()) {
@@ -123,20 +126,36 @@ absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::Take(
                                absl::StrCat("could not open '", path, "'"));
   }
   // Some network file systems have no locks. There a second run is not seen.
-  if (flock(top.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+  const bool is_locked =
+      flock(top.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  struct stat info = {};  // no link: a run that did not start just removed it
+  if (is_locked || (fstat(top.get(), &info) == 0 && info.st_nlink == 0)) {
     return absl::FailedPreconditionError(
         absl::StrCat("another run is writing into '", path, "'"));
   }
   std::unique_ptr<RunFolder> folder(new RunFolder(path, std::move(top)));
+  folder->is_new_ = is_new;
   folder->TakeBackAside();
   folder->ReadList();
+  return folder;
+}
+
+absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::TakeDated(
+    const std::string& parent, const std::string& name) {
+  KYMO_ASSIGN_OR_RETURN(const std::string path, MakeDatedFolder(parent, name));
+  KYMO_ASSIGN_OR_RETURN(std::unique_ptr<RunFolder> folder, Take(path));
+  folder->is_new_ = true;
   return folder;
 }
 
 RunFolder::RunFolder(const std::string& path, OwnedDescriptor top)
     : OutputDirectory(path), top_(std::move(top)) {}
 
-RunFolder::~RunFolder() { EndAside(/*has_started=*/false); }
+RunFolder::~RunFolder() {
+  EndAside(/*has_started=*/false);
+  // Only if it is empty.
+  if (is_new_ && !has_started_) rmdir(path().c_str());
+}
 
 // Brings back what a run set aside that was killed before its target started.
 void RunFolder::TakeBackAside() {

@@ -46,10 +46,13 @@ absl::StatusOr<std::string> MakeDatedFolder(const std::string& parent,
 
 class RunFolder final : public OutputDirectory {
  public:
-  // Makes the folder if it does not exist. kFailedPrecondition if another run
-  // has it.
+  // Makes the folder if it does not exist. A run that does not start removes
+  // the folder that it made. kFailedPrecondition if another run has it.
   static absl::StatusOr<std::unique_ptr<RunFolder>> Take(
       const std::string& path);
+  // The same of a folder that MakeDatedFolder makes.
+  static absl::StatusOr<std::unique_ptr<RunFolder>> TakeDated(
+      const std::string& parent, const std::string& name);
   ~RunFolder() override;
 
   // Removes what the run before this one made in the folder, and this run has
@@ -101,6 +104,7 @@ class RunFolder final : public OutputDirectory {
 
   const OwnedDescriptor top_;  // of the folder; locked
   std::vector<OldFile> old_;
+  bool is_new_ = false;       // this run made the folder
   bool has_started_ = false;  // before that, nothing is listed on disk
   std::mutex note_mutex_;     // of noted_ and listed_
   // The names that Note got, and the stamps of what was there.

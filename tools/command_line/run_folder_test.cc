@@ -387,5 +387,14 @@ TEST_F(RunFolderTest, OneFolderIsForOneRunAtATime) {
   EXPECT_TRUE(RunFolder::Take(folder_).ok());
 }
 
+TEST_F(RunFolderTest, ARunThatDoesNotStartLeavesNoNewFolder) {
+  const std::string path = folder_ + "/new";
+  EXPECT_TRUE(RunFolder::Take(path).ok());
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_TRUE(RunFolder::TakeDated(path, "run").ok());
+  EXPECT_TRUE(RunFolder::Take(path).ok());
+  EXPECT_TRUE(fs::is_empty(path));
+}
+
 }  // namespace
 }  // namespace kymo::tools

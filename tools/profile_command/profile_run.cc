@@ -138,16 +138,17 @@ class ProfileRun {
   }
 
   absl::Status TakeFolder() {
-    std::string path = UserPath(command_.output_dir);
     if (command_.ranks) {
       KYMO_ASSIGN_OR_RETURN(job_, JobRun::Join(command_, job_is_quiet_,
                                                target_.name, exporters_));
-      path = job_->RankPath();
+      KYMO_ASSIGN_OR_RETURN(out_, RunFolder::Take(job_->RankPath()));
     } else if (command_.output_dir.empty()) {
       KYMO_ASSIGN_OR_RETURN(
-          path, MakeDatedFolder(UserPath(kDefaultFolder), NameOfRun()));
+          out_, RunFolder::TakeDated(UserPath(kDefaultFolder), NameOfRun()));
+    } else {
+      KYMO_ASSIGN_OR_RETURN(out_,
+                            RunFolder::Take(UserPath(command_.output_dir)));
     }
-    KYMO_ASSIGN_OR_RETURN(out_, RunFolder::Take(path));
     return absl::OkStatus();
   }
 

@@ -70,12 +70,18 @@ class FirstInLine {
 };
 
 // The signals that end a recording. They are blocked while this lives, so that
-// none is missed.
+// none is missed. An ignored one does so, too: scripts start programs in the
+// background with SIGINT ignored. But who says nohup wants SIGHUP ignored.
 class EndSignals {
  public:
   EndSignals() {
     sigemptyset(&signals_);
-    for (const int signal : kEndSignals) sigaddset(&signals_, signal);
+    for (const int signal : kEndSignals) {
+      struct sigaction action = {};
+      sigaction(signal, nullptr, &action);
+      const bool is_nohup = signal == SIGHUP && action.sa_handler == SIG_IGN;
+      if (!is_nohup) sigaddset(&signals_, signal);
+    }
     sigprocmask(SIG_BLOCK, &signals_, &before_);
   }
   ~EndSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
@@ -143,8 +149,13 @@ class AttachRun {
     absl::Status status;
     {
       const FirstInLine first_in_line;
+      const EndSignals signals;
       status = Prepare();
-      if (status.ok()) status = Record();
+      if (status.ok()) status = Record(signals);
+    }
+    if (absl::IsCancelled(status)) {
+      status = absl::CancelledError(
+          "ended by a signal before the recording began: nothing was recorded");
     }
     if (!status.ok()) {
       return Fail(status,
@@ -188,12 +199,10 @@ class AttachRun {
     const auto facts = RecordingFacts::Of(options.shared);
     facts->reducer = summer_;
     facts->others_record_ranges = OthersRecordRanges(recording_->backends());
-    std::string path = UserPath(command_.output_dir);
-    if (command_.output_dir.empty()) {
-      KYMO_ASSIGN_OR_RETURN(
-          path, MakeDatedFolder(UserPath(kDefaultFolder), target_.name));
-    }
-    KYMO_ASSIGN_OR_RETURN(out_, RunFolder::Take(path));
+    KYMO_ASSIGN_OR_RETURN(
+        out_, command_.output_dir.empty()
+                  ? RunFolder::TakeDated(UserPath(kDefaultFolder), target_.name)
+                  : RunFolder::Take(UserPath(command_.output_dir)));
     facts->scratch_dir = out_->path();
     KYMO_RETURN_IF_ERROR(out_->Note(kRawFile));
     return recording_->Prepare(nullptr);
@@ -213,8 +222,7 @@ class AttachRun {
     return absl::OkStatus();
   }
 
-  absl::Status Record() {
-    const EndSignals signals;
+  absl::Status Record(const EndSignals& signals) {
     const pid_t first = target_.running.all ? 1 : target_.running.pids.front();
     // What is recorded begins when the first of many events is opened.
     const int64_t opened_ns = MonotonicNs();

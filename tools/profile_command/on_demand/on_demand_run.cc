@@ -119,12 +119,10 @@ class OnDemandRun {
           "Kymo in them, or stop the daemon first");
     }
     KYMO_RETURN_IF_ERROR(daemon.status());
-    std::string path = UserPath(command_.output_dir);
-    if (command_.output_dir.empty()) {
-      KYMO_ASSIGN_OR_RETURN(
-          path, MakeDatedFolder(UserPath(kDefaultFolder), "on-demand"));
-    }
-    KYMO_ASSIGN_OR_RETURN(out_, RunFolder::Take(path));
+    KYMO_ASSIGN_OR_RETURN(
+        out_, command_.output_dir.empty()
+                  ? RunFolder::TakeDated(UserPath(kDefaultFolder), "on-demand")
+                  : RunFolder::Take(UserPath(command_.output_dir)));
     daemon->Begin();
     StartAttached(*daemon, early_end);
     if (daemon->programs().empty() && attached_ == 0) {
