@@ -90,20 +90,6 @@ std::string EndOf(int wait_status) {
   return absl::StrCat("exit status ", WEXITSTATUS(wait_status));
 }
 
-// By the kernel's records of switches, or else by the samples.
-DurationNs RecordedCpuNs(const model::Trace& trace) {
-  DurationNs cpu_ns = 0;
-  if (const model::ThreadStates* const states = trace.thread_states()) {
-    for (const model::ThreadTimes& times : states->threads) {
-      cpu_ns += times.on_cpu_ns;
-    }
-    return cpu_ns;
-  }
-  model::ForEachSampleWeight(
-      trace, [&](const model::SampleSum& sum) { cpu_ns += sum.weight_ns; });
-  return cpu_ns;
-}
-
 // The kernel's count lacks children that nobody waited for. Otherwise it is
 // more exact than what was recorded.
 DurationNs CpuNs(const model::Trace& trace, const RunFacts& facts) {

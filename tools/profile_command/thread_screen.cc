@@ -14,6 +14,7 @@
 #include "profiler/analysis/wait_names.h"
 #include "profiler/analysis/waits.h"
 #include "profiler/base/strings.h"
+#include "profiler/model/sample_weights.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/report/fitted_table.h"
 #include "profiler/report/thread_tables.h"
@@ -84,6 +85,19 @@ double ShareOf(DurationNs part, DurationNs whole) {
 }
 
 }  // namespace
+
+DurationNs RecordedCpuNs(const model::Trace& trace) {
+  DurationNs cpu_ns = 0;
+  if (const model::ThreadStates* const states = trace.thread_states()) {
+    for (const model::ThreadTimes& times : states->threads) {
+      cpu_ns += times.on_cpu_ns;
+    }
+    return cpu_ns;
+  }
+  model::ForEachSampleWeight(
+      trace, [&](const model::SampleSum& sum) { cpu_ns += sum.weight_ns; });
+  return cpu_ns;
+}
 
 std::string ThreadsLine(const model::Trace& trace, DurationNs wall_ns) {
   const model::ThreadStates* const states = trace.thread_states();

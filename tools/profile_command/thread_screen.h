@@ -36,6 +36,10 @@ namespace kymo::tools {
 // The program ran for `wall_ns`. Without a newline, of any width.
 std::string ThreadsLine(const model::Trace& trace, DurationNs wall_ns);
 
+// The CPU time of all threads: by the kernel's records of switches, or else by
+// the samples.
+DurationNs RecordedCpuNs(const model::Trace& trace);
+
 // Says which processes outlived the recording, and how to record them. A
 // program that goes to the background leaves such a one behind. Empty if there
 // is none, or if nobody saw processes end, as without perf events. Only those
