@@ -21,6 +21,7 @@
 #include "exporters/summary/summary_exporter.h"
 #include "profiler/analysis/averages/window_sums.h"
 #include "profiler/analysis/first_time.h"
+#include "profiler/analysis/memory/lazy_profiles.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/activity_type.h"
@@ -31,6 +32,7 @@
 namespace kymo {
 namespace {
 
+using analysis::LazyMemoryProfiles;
 using html::DataBlock;
 using html::EventBlocks;
 using html::LaneBlocks;
@@ -121,6 +123,7 @@ absl::Status WriteBlock(std::string_view name, std::string_view bytes,
 // The blocks of one trace, in the element `id`. Returns the number of ranges
 // that they lack. `report` gets what is done, 0 to 1.
 absl::StatusOr<uint64_t> WriteData(std::string_view id, const Trace& trace,
+                                   const LazyMemoryProfiles& memory,
                                    std::string_view summary,
                                    const PageLimits& limits,
                                    const std::function<void(double)>& report,
@@ -132,7 +135,7 @@ absl::StatusOr<uint64_t> WriteData(std::string_view id, const Trace& trace,
   const TimeNs base_ns = analysis::FirstTimeNs(trace);
   html::UsedTables tables(trace, limits.text_bytes);
   EventBlocks events(trace, limits, tables);
-  LaneBlocks lanes(trace, base_ns, limits, tables);
+  LaneBlocks lanes(trace, base_ns, limits, memory, tables);
   tables.NumberStacks();
   report(0.4);
   KYMO_RETURN_IF_ERROR(events.Write(base_ns, sink));
@@ -146,7 +149,9 @@ absl::StatusOr<uint64_t> WriteData(std::string_view id, const Trace& trace,
 }
 
 // The same for the page.
-absl::StatusOr<uint64_t> WritePage(const Trace& trace, std::string_view summary,
+absl::StatusOr<uint64_t> WritePage(const Trace& trace,
+                                   const LazyMemoryProfiles& memory,
+                                   std::string_view summary,
                                    const PageLimits& limits,
                                    const ExportOptions& options,
                                    ByteSink& sink) {
@@ -157,12 +162,15 @@ absl::StatusOr<uint64_t> WritePage(const Trace& trace, std::string_view summary,
   KYMO_RETURN_IF_ERROR(sink.Append(html::PageBeforeData()));
   KYMO_ASSIGN_OR_RETURN(
       const uint64_t left_out,
-      WriteData("data", trace, summary, limits, report, sink));
+      WriteData("data", trace, memory, summary, limits, report, sink));
   if (options.before != nullptr) {
     const Trace& before = *options.before;
-    const std::string text = SummaryText(before, before.ledger());
+    const LazyMemoryProfiles memory_before(before);
+    const std::string text =
+        SummaryText(before, before.ledger(), nullptr, nullptr, &memory_before);
     const auto left_out_before = WriteData(
-        "data-before", before, text, limits, [](double) {}, sink);
+        "data-before", before, memory_before, text, limits, [](double) {},
+        sink);
     KYMO_RETURN_IF_ERROR(left_out_before.status());
   }
   KYMO_RETURN_IF_ERROR(sink.Append(html::PageAfterData()));
@@ -191,14 +199,15 @@ void AddNotices(const Trace& trace, uint64_t left_out,
                    left_out, "; its tables count all of them"));
 }
 
-// `summary` makes the text of summary.json.
+// `summary` makes the text of summary.json, of these profiles.
 template <typename Summary>
 absl::StatusOr<std::vector<std::string>> WriteFile(const Trace& trace,
                                                    const Summary& summary,
                                                    const ExportOptions& options,
                                                    OutputDirectory& out) {
   constexpr uint64_t kAny = std::numeric_limits<uint64_t>::max();
-  const std::string text = summary();
+  const LazyMemoryProfiles memory(trace, options.memory);
+  const std::string text = summary(memory);
   const uint64_t max_bytes = options.max_bytes == 0 ? kAny : options.max_bytes;
   const PageLimits limits = LimitsFor(trace);
   for (uint64_t divisor = 1; divisor <= kMostDivisor; divisor *= 2) {
@@ -206,7 +215,7 @@ absl::StatusOr<std::vector<std::string>> WriteFile(const Trace& trace,
                           out.Open(kFileName));
     BoundedSink sink(*file, max_bytes);
     const absl::StatusOr<uint64_t> left_out =
-        WritePage(trace, text, limits.Part(divisor), options, sink);
+        WritePage(trace, memory, text, limits.Part(divisor), options, sink);
     if (sink.is_full()) continue;
     KYMO_RETURN_IF_ERROR(left_out.status());
     KYMO_RETURN_IF_ERROR(file->Commit());
@@ -232,7 +241,11 @@ class HtmlExporter final : public TraceExporter {
       const Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const override {
     return WriteFile(
-        trace, [&] { return SummaryText(trace, trace.ledger(), options.job); },
+        trace,
+        [&](const LazyMemoryProfiles& memory) {
+          return SummaryText(trace, trace.ledger(), options.job, nullptr,
+                             &memory);
+        },
         options, out);
   }
 
@@ -246,7 +259,10 @@ class HtmlExporter final : public TraceExporter {
     const Trace nothing{model::TraceData()};
     return WriteFile(
         sums.rest() == nullptr ? nothing : *sums.rest(),
-        [&] { return SumsText(sums, sums.ledger()); }, options, out);
+        [&](const LazyMemoryProfiles&) {
+          return SumsText(sums, sums.ledger());
+        },
+        options, out);
   }
 
  private:

@@ -114,14 +114,18 @@ std::vector<CounterSample> Thinned(std::span<const CounterSample> curve) {
 }  // namespace
 
 LaneBlocks::LaneBlocks(const model::Trace& trace, TimeNs base_ns,
-                       const PageLimits& limits, UsedTables& tables)
+                       const PageLimits& limits,
+                       const analysis::LazyMemoryProfiles& memory,
+                       UsedTables& tables)
     : trace_(trace),
       tables_(tables),
       base_ns_(base_ns),
       sample_counts_(trace.tracks().size()) {
   ChooseSamples(limits.samples);
   ChooseWaits(limits.waits);
-  FindMemory();
+  if (!trace.memory().empty() || trace.folded_memory() != nullptr) {
+    FindMemory(memory.Get());
+  }
 }
 
 void LaneBlocks::ChooseSamples(uint64_t most) {
@@ -154,18 +158,16 @@ void LaneBlocks::ChooseWaits(uint64_t most) {
   for (const analysis::WaitGroup& sum : wait_sums_) tables_.UseStack(sum.stack);
 }
 
-void LaneBlocks::FindMemory() {
-  if (trace_.memory().empty() && trace_.folded_memory() == nullptr) return;
-  memory_.push_back({"allocated", Allocated(trace_)});
-  std::vector<analysis::MemoryProfile> profiles =
-      analysis::ProfileMemory(trace_);
+void LaneBlocks::FindMemory(
+    const std::vector<analysis::MemoryProfile>& profiles) {
+  allocated_ = Allocated(trace_);
+  memory_.push_back({"allocated", allocated_});
   layers_ = analysis::LayersOfMemory(trace_, profiles, {});
-  for (analysis::MemoryProfile& profile : profiles) {
+  for (const analysis::MemoryProfile& profile : profiles) {
     if (profile.detail == analysis::MemoryDetail::kCounts) continue;
     const std::string name = PoolName(profile.pool);
-    memory_.push_back(
-        {"at the peak: " + name, std::move(profile.peak.by_stack)});
-    memory_.push_back({"never freed: " + name, std::move(profile.leaks)});
+    memory_.push_back({"at the peak: " + name, profile.peak.by_stack});
+    memory_.push_back({"never freed: " + name, profile.leaks});
   }
   std::erase_if(memory_,
                 [](const auto& graph) { return graph.stacks.empty(); });

@@ -1,7 +1,7 @@
 // lane_blocks.h - what a page shows beside ranges: samples, counters, waits,
 // and memory by stack.
 //
-//   LaneBlocks lanes(trace, base_ns, limits, tables);
+//   LaneBlocks lanes(trace, base_ns, limits, memory, tables);
 //   tables.NumberStacks();
 //   KYMO_RETURN_IF_ERROR(lanes.Write(sink));
 //   lanes.WriteMeta(json);
@@ -33,6 +33,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,7 @@
 #include "absl/status/status.h"
 #include "exporters/html/page_limits.h"
 #include "exporters/html/used_tables.h"
+#include "profiler/analysis/memory/lazy_profiles.h"
 #include "profiler/analysis/memory/memory_groups.h"
 #include "profiler/analysis/memory/memory_layers.h"
 #include "profiler/analysis/waits.h"
@@ -53,9 +55,10 @@ inline constexpr size_t kMostPoints = 8'000;
 
 class LaneBlocks {
  public:
-  // `trace` and `tables` must outlive the object.
+  // All but `limits` must outlive the object.
   LaneBlocks(const model::Trace& trace, TimeNs base_ns,
-             const PageLimits& limits, UsedTables& tables);
+             const PageLimits& limits,
+             const analysis::LazyMemoryProfiles& memory, UsedTables& tables);
 
   absl::Status Write(ByteSink& sink);
 
@@ -69,12 +72,12 @@ class LaneBlocks {
  private:
   struct MemoryGraph {
     std::string title;
-    std::vector<analysis::StackMemory> stacks;
+    std::span<const analysis::StackMemory> stacks;
   };
 
   void ChooseSamples(uint64_t most);
   void ChooseWaits(uint64_t most);
-  void FindMemory();
+  void FindMemory(const std::vector<analysis::MemoryProfile>& profiles);
   absl::Status WriteSamples(ByteSink& sink) const;
   absl::Status WriteCounters(ByteSink& sink);
   absl::Status WriteWaits(ByteSink& sink);
@@ -91,7 +94,8 @@ class LaneBlocks {
   uint64_t waits_left_out_ = 0;
   std::vector<bool> idle_;  // by wait of the trace
   std::vector<analysis::WaitGroup> wait_sums_;
-  std::vector<MemoryGraph> memory_;
+  std::vector<analysis::StackMemory> allocated_;
+  std::vector<MemoryGraph> memory_;  // of allocated_ and the profiles
   std::vector<analysis::MemoryLayers> layers_;
 };
 

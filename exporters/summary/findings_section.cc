@@ -54,11 +54,14 @@ void WriteEvidence(const Trace& trace, const Evidence& evidence,
 
 }  // namespace
 
-void WriteFindings(const Trace& trace, JsonWriter& json) {
+void WriteFindings(const Trace& trace,
+                   const analysis::LazyMemoryProfiles& memory,
+                   JsonWriter& json) {
   const TimeNs first_ns = analysis::FirstTimeNs(trace);
   json.Key("findings");
   json.BeginArray();
-  for (const analysis::Finding& finding : analysis::FindFindings(trace)) {
+  for (const analysis::Finding& finding :
+       analysis::FindFindings(trace, memory)) {
     json.BeginObject();
     json.Member("id", FindingId(finding.kind));
     json.Member("title", finding.title);

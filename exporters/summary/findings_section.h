@@ -32,13 +32,16 @@
 #ifndef KYMO_EXPORTERS_SUMMARY_FINDINGS_SECTION_H_
 #define KYMO_EXPORTERS_SUMMARY_FINDINGS_SECTION_H_
 
+#include "profiler/analysis/memory/lazy_profiles.h"
 #include "profiler/model/trace.h"
 #include "profiler/text/json_writer.h"
 
 namespace kymo {
 
 // Writes the member; its list may be empty.
-void WriteFindings(const model::Trace& trace, json::JsonWriter& json);
+void WriteFindings(const model::Trace& trace,
+                   const analysis::LazyMemoryProfiles& memory,
+                   json::JsonWriter& json);
 
 }  // namespace kymo
 

@@ -238,8 +238,9 @@ class PoolWriter {
 
 }  // namespace
 
-void WriteMemory(const model::Trace& trace, JsonWriter& json) {
-  const std::vector<MemoryProfile> profiles = analysis::ProfileMemory(trace);
+void WriteMemory(const model::Trace& trace,
+                 const analysis::LazyMemoryProfiles& memory, JsonWriter& json) {
+  const std::vector<MemoryProfile>& profiles = memory.Get();
   if (profiles.empty()) return;
   json.Key("memory");
   json.BeginObject();

@@ -1,6 +1,6 @@
 // memory_section.h - the `memory` member of summary.json.
 //
-//   WriteMemory(trace, json);   // the key and its object, or nothing
+//   WriteMemory(trace, memory, json);   // the key and its object, or nothing
 //
 //   sample_interval_bytes  0: every allocation was recorded, or only counted
 //   pools                  one for each process, source and device; they are
@@ -41,13 +41,16 @@
 #ifndef KYMO_EXPORTERS_SUMMARY_MEMORY_SECTION_H_
 #define KYMO_EXPORTERS_SUMMARY_MEMORY_SECTION_H_
 
+#include "profiler/analysis/memory/lazy_profiles.h"
 #include "profiler/model/trace.h"
 #include "profiler/text/json_writer.h"
 
 namespace kymo {
 
 // Nothing where the trace tells nothing about memory.
-void WriteMemory(const model::Trace& trace, json::JsonWriter& json);
+void WriteMemory(const model::Trace& trace,
+                 const analysis::LazyMemoryProfiles& memory,
+                 json::JsonWriter& json);
 
 }  // namespace kymo
 

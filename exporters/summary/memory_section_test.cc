@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "profiler/analysis/memory/lazy_profiles.h"
 #include "tests/support/test_golden.h"
 #include "tests/support/test_memory.h"
 #include "tests/support/test_trace.h"
@@ -19,7 +20,7 @@ std::string Section(const model::Trace& trace) {
   std::string text;
   json::JsonWriter json(text);
   json.BeginObject();
-  WriteMemory(trace, json);
+  WriteMemory(trace, analysis::LazyMemoryProfiles(trace), json);
   json.EndObject();
   return text;
 }

@@ -19,6 +19,7 @@
 #include "profiler/analysis/averages/sampled_functions.h"
 #include "profiler/analysis/averages/totals.h"
 #include "profiler/analysis/averages/window_sums.h"
+#include "profiler/analysis/memory/lazy_profiles.h"
 #include "profiler/analysis/memory/memory_usage.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
@@ -195,7 +196,9 @@ model::LossLedger LedgerOf(const model::LossLedger& of_trace,
 }  // namespace
 
 std::string SummaryText(const Trace& trace, model::LossLedger ledger,
-                        const analysis::RankSums* job, ExportNotes* notes) {
+                        const analysis::RankSums* job, ExportNotes* notes,
+                        const analysis::LazyMemoryProfiles* profiles) {
+  const analysis::LazyMemoryProfiles memory_profiles(trace, profiles);
   const analysis::Totals totals = analysis::ComputeTotals(trace);
   std::string text;
   JsonWriter json(text);
@@ -214,14 +217,14 @@ std::string SummaryText(const Trace& trace, model::LossLedger ledger,
                 RangeMemory::kMeasured, kInAnyTable, ledger, notes, json);
   WriteSampledFunctions(trace, json);
   WriteCounters(trace, json);
-  WriteMemory(trace, json);
+  WriteMemory(trace, memory_profiles, json);
   WriteWaits(trace, json);
   report::WriteRankTables(trace, json);
   if (job != nullptr) {
     json.Key("job");
     report::WriteJobAverages(*job, json);
   }
-  WriteFindings(trace, json);
+  WriteFindings(trace, memory_profiles, json);
   WriteProfiler(trace, json);
   WriteLedger(ledger, json);
   WriteMetadata(trace, json);
@@ -267,7 +270,10 @@ class SummaryExporter final : public TraceExporter {
       OutputDirectory& out) const override {
     const model::LossLedger ledger = LedgerOf(trace.ledger(), options);
     KYMO_RETURN_IF_ERROR(WriteFile(
-        [&] { return SummaryText(trace, ledger, options.job, options.notes); },
+        [&] {
+          return SummaryText(trace, ledger, options.job, options.notes,
+                             options.memory);
+        },
         out));
     if (options.progress) options.progress(1.0);
     return std::vector<std::string>{kFileName};

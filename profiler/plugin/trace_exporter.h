@@ -50,6 +50,7 @@
 #include "profiler/plugin/sink.h"
 
 namespace kymo::analysis {
+class LazyMemoryProfiles;
 class RankSums;
 class WindowSums;
 }  // namespace kymo::analysis
@@ -74,6 +75,9 @@ struct ExportOptions {
   // The averages of all ranks of a job, if the trace has only some of them.
   // Null: it is no such trace.
   const analysis::RankSums* job = nullptr;
+  // The memory profiles of the trace, made for the first exporter that asks
+  // (profiler/analysis/memory/lazy_profiles.h). Null: nobody shares them.
+  const analysis::LazyMemoryProfiles* memory = nullptr;
   // Holds what earlier exporters of the run noted. This exporter adds its own.
   // May be null.
   ExportNotes* notes = nullptr;

@@ -30,6 +30,7 @@ struct Job {
 };
 
 std::vector<Job> JobsOf(const ExportRequest& request,
+                        const analysis::LazyMemoryProfiles* memory,
                         const ExporterRegistry& exporters,
                         std::mutex& progress_mutex) {
   const uint64_t bytes_of_each = BytesOfEach(request, exporters);
@@ -42,6 +43,7 @@ std::vector<Job> JobsOf(const ExportRequest& request,
     job.options.settings = request.settings;
     job.options.before = request.before;
     job.options.job = request.job;
+    job.options.memory = memory;
     // Splitting keeps every event.
     const bool is_split =
         request.max_file_bytes != 0 && job.exporter->info().splits_by_step;
@@ -76,10 +78,11 @@ enum class Order {
 // what they left out, and the others read that. Returns the first error.
 template <typename Run>
 absl::Status ForEachExporter(const ExportRequest& request,
+                             const analysis::LazyMemoryProfiles* memory,
                              const ExporterRegistry& exporters, Order order,
                              ExportNotes& notes, Run run) {
   std::mutex progress_mutex;
-  std::vector<Job> jobs = JobsOf(request, exporters, progress_mutex);
+  std::vector<Job> jobs = JobsOf(request, memory, exporters, progress_mutex);
   std::vector<Job*> left;
   if (order != Order::kAsRequested) {
     std::vector<Job*> first;
@@ -144,8 +147,9 @@ absl::Status ExportFiles(const ExportRequest& request,
   const Order order = request.after_error == AfterError::kGoOn
                           ? OrderFor(trace)
                           : Order::kAsRequested;
+  const analysis::LazyMemoryProfiles memory(trace, request.memory);
   return ForEachExporter(
-      request, exporters, order, notes,
+      request, &memory, exporters, order, notes,
       [&](const TraceExporter& exporter,
           const ExportOptions& options) -> absl::Status {
         if (request.sums != nullptr && exporter.info().exports_sums) {
@@ -167,7 +171,7 @@ absl::Status ExportFilesOfSums(const ExportRequest& request,
                                const ExporterRegistry& exporters,
                                OutputDirectory& out, ExportNotes& notes) {
   return ForEachExporter(
-      request, exporters, Order::kAsRequested, notes,
+      request, nullptr, exporters, Order::kAsRequested, notes,
       [&](const TraceExporter& exporter,
           const ExportOptions& options) -> absl::Status {
         if (!exporter.info().exports_sums) return absl::OkStatus();

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "profiler/analysis/averages/window_sums.h"
+#include "profiler/analysis/memory/lazy_profiles.h"
 #include "profiler/analysis/ranks/rank_sums.h"
 #include "profiler/model/trace.h"
 #include "profiler/plugin/registry.h"
@@ -46,6 +47,9 @@ struct ExportRequest {
   const analysis::WindowSums* sums = nullptr;
   // Of all ranks of a job whose trace has some of them. May be null.
   const analysis::RankSums* job = nullptr;
+  // Of the trace, if others show them as well: made for the first who asks.
+  // Null: the exporters share them with nobody.
+  const analysis::LazyMemoryProfiles* memory = nullptr;
   // What the exporters compare the trace with. May be null.
   const model::Trace* before = nullptr;
   // Called once, beside the exporters if they work side by side, else before

@@ -181,9 +181,11 @@ absl::StatusOr<std::string> SamplesTable(const model::Trace& trace,
   return SamplesTable(report::MakeSampleTable(trace), trace, command);
 }
 
-absl::StatusOr<RunTables> MakeTables(const model::Trace& trace,
-                                     const ProfileCommand& command,
-                                     const analysis::WindowSums* sums) {
+absl::StatusOr<RunTables> MakeTables(
+    const model::Trace& trace, const ProfileCommand& command,
+    const analysis::WindowSums* sums,
+    const analysis::LazyMemoryProfiles* shared) {
+  const analysis::LazyMemoryProfiles memory_profiles(trace, shared);
   RunTables tables;
   ScreenTables& screen = tables.screen;
   screen.sort_by = SortKey(trace, command);
@@ -211,22 +213,21 @@ absl::StatusOr<RunTables> MakeTables(const model::Trace& trace,
   screen.range_waits = analysis::SplitRanges(trace);
   // Of a recording whose trace is not whole, times would be too short.
   if (sums == nullptr && !command.quiet) {
-    screen.findings = FindingsToShow(trace);
+    screen.findings = FindingsToShow(trace, memory_profiles);
   }
   if (!text.empty() && !waits.empty()) text += '\n';
   text += waits;
   if (command.profile_memory) {
-    std::vector<analysis::MemoryProfile> profiles =
-        analysis::ProfileMemory(trace);
+    const std::vector<analysis::MemoryProfile>& profiles =
+        memory_profiles.Get();
     for (const analysis::MemoryProfile& profile : profiles) {
       if (profile.pool.source == model::MemorySource::kHeap) {
         screen.allocations += profile.totals.allocations;
       }
     }
     const std::string memory = report::MemoryReport(trace, profiles, {});
-    screen.memory = profiles.size() <= kMostHeaps
-                        ? memory
-                        : LargestHeaps(trace, std::move(profiles));
+    screen.memory =
+        profiles.size() <= kMostHeaps ? memory : LargestHeaps(trace, profiles);
     if (!text.empty() && !memory.empty()) text += '\n';
     text += memory;
   }
@@ -241,7 +242,7 @@ absl::Status WriteFiles(const model::Trace& trace,
                         const ProfileCommand& command,
                         const ExporterRegistry& exporters, OutputDirectory& out,
                         ProgressLine& progress, ExportNotes& notes,
-                        const WholeSums& sums) {
+                        const RunSums& sums) {
   std::string text;
   absl::Status status_of_tables;
   const ExportRequest request = {
@@ -253,6 +254,7 @@ absl::Status WriteFiles(const model::Trace& trace,
       .after_error = AfterError::kGoOn,
       .sums = sums.recording,
       .job = sums.job,
+      .memory = sums.memory,
       .beside =
           [&] {
             text = tables();

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "profiler/analysis/averages/window_sums.h"
+#include "profiler/analysis/memory/lazy_profiles.h"
 #include "profiler/analysis/ranks/rank_sums.h"
 #include "profiler/model/trace.h"
 #include "profiler/plugin/registry.h"
@@ -34,10 +35,12 @@ struct RunTables {
 };
 
 // `sums` are null, or those of all ranges of a recording whose trace has the
-// newest part: then the table of ranges, by name, is theirs.
+// newest part: then the table of ranges, by name, is theirs. `memory` may be
+// null, or is shared with others who show it.
 absl::StatusOr<RunTables> MakeTables(
     const model::Trace& trace, const ProfileCommand& command,
-    const analysis::WindowSums* sums = nullptr);
+    const analysis::WindowSums* sums = nullptr,
+    const analysis::LazyMemoryProfiles* memory = nullptr);
 
 // Only the table of sampled functions; empty if there are no samples.
 absl::StatusOr<std::string> SamplesTable(const model::Trace& trace,
@@ -46,12 +49,14 @@ absl::StatusOr<std::string> SamplesTable(const model::Trace& trace,
 // key_averages.txt.
 absl::Status WriteTables(const std::string& tables, OutputDirectory& out);
 
-// Of more than a run's trace has; null: there is no more.
-struct WholeSums {
+// Sums beside a trace; null: there are none.
+struct RunSums {
   // Of all ranges of a recording whose trace has the newest part.
   const analysis::WindowSums* recording = nullptr;
   // Of all ranks of a job whose trace has some of them.
   const analysis::RankSums* job = nullptr;
+  // Of the trace itself, which the tables show as well.
+  const analysis::LazyMemoryProfiles* memory = nullptr;
 };
 
 // Writes summary.json, the exporters' files, and key_averages.txt. `tables`
@@ -64,7 +69,7 @@ absl::Status WriteFiles(const model::Trace& trace,
                         const ProfileCommand& command,
                         const ExporterRegistry& exporters, OutputDirectory& out,
                         ProgressLine& progress, ExportNotes& notes,
-                        const WholeSums& sums = {});
+                        const RunSums& sums = {});
 
 // Says which part of a recording its trace has, and where the rest is.
 std::string AboutNewest(const model::Trace& trace,

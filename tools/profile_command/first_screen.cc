@@ -308,10 +308,12 @@ std::vector<std::string> LossesThatMatter(const model::Trace& trace) {
   return lines;
 }
 
-std::vector<std::string> FindingsToShow(const model::Trace& trace) {
+std::vector<std::string> FindingsToShow(
+    const model::Trace& trace, const analysis::LazyMemoryProfiles& memory) {
   constexpr size_t kMost = 3;
   std::vector<std::string> titles;
-  for (const analysis::Finding& finding : analysis::FindFindings(trace)) {
+  for (const analysis::Finding& finding :
+       analysis::FindFindings(trace, memory)) {
     if (finding.kind == analysis::FindingKind::kLostData) continue;
     titles.push_back(finding.title);
     if (titles.size() == kMost) break;

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "profiler/analysis/memory/lazy_profiles.h"
 #include "profiler/analysis/waits.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace.h"
@@ -78,7 +79,8 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
 
 // The titles of the findings that a screen has room for: at most three. Losses
 // have lines of their own.
-std::vector<std::string> FindingsToShow(const model::Trace& trace);
+std::vector<std::string> FindingsToShow(
+    const model::Trace& trace, const analysis::LazyMemoryProfiles& memory);
 
 // How many tables FirstScreen shows.
 size_t TableCount(const ScreenTables& tables);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/analysis/memory/lazy_profiles.h"
 #include "profiler/model/folded_memory.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/text/text_cells.h"
@@ -265,7 +266,9 @@ TEST(FirstScreenTest, AtMostThreeFindingsAndNoLossesAreShown) {
                .duration_ns = (100 + kind) * kNsPerMs},
               {"f" + std::to_string(kind)});
   }
-  const std::vector<std::string> titles = FindingsToShow(std::move(t).Build());
+  const model::Trace trace = std::move(t).Build();
+  const std::vector<std::string> titles =
+      FindingsToShow(trace, analysis::LazyMemoryProfiles(trace));
   ASSERT_EQ(titles.size(), 3u);
   EXPECT_THAT(titles[0], HasSubstr("in f4 (read)"));
 }

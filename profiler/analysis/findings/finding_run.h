@@ -16,6 +16,7 @@
 
 #include "profiler/analysis/averages/sampled_functions.h"
 #include "profiler/analysis/findings/finding.h"
+#include "profiler/analysis/memory/lazy_profiles.h"
 #include "profiler/base/time.h"
 #include "profiler/model/sample_weights.h"
 #include "profiler/model/trace.h"
@@ -34,8 +35,10 @@ inline constexpr size_t kLeastSamples = 100;
 inline constexpr int64_t kLeastBytes = int64_t{1} << 20;
 
 struct FindingRun {
-  explicit FindingRun(const model::Trace& of)
+  // Both must outlive the object.
+  FindingRun(const model::Trace& of, const LazyMemoryProfiles& profiles)
       : trace(of),
+        memory(profiles),
         wall_ns(of.end_ns() > of.start_ns() ? of.end_ns() - of.start_ns() : 0) {
   }
 
@@ -77,6 +80,7 @@ struct FindingRun {
   }
 
   const model::Trace& trace;
+  const LazyMemoryProfiles& memory;
   const DurationNs wall_ns;  // of the recording's window; never negative
 
  private:

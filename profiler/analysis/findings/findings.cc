@@ -19,7 +19,12 @@ constexpr void (*kFamilies[])(const FindingRun&, std::vector<Finding>&) = {
 }  // namespace
 
 std::vector<Finding> FindFindings(const model::Trace& trace) {
-  const FindingRun run(trace);
+  return FindFindings(trace, LazyMemoryProfiles(trace));
+}
+
+std::vector<Finding> FindFindings(const model::Trace& trace,
+                                  const LazyMemoryProfiles& memory) {
+  const FindingRun run(trace, memory);
   std::vector<Finding> findings;
   for (const auto add : kFamilies) add(run, findings);
   // Of a job, the rank that ended it, or that holds up all others, comes first.

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "profiler/analysis/findings/finding.h"
+#include "profiler/analysis/memory/lazy_profiles.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::analysis {
@@ -32,6 +33,9 @@ namespace kymo::analysis {
 inline constexpr size_t kMostOfAKind = 3;
 
 std::vector<Finding> FindFindings(const model::Trace& trace);
+// The same, with memory profiles that others read as well.
+std::vector<Finding> FindFindings(const model::Trace& trace,
+                                  const LazyMemoryProfiles& memory);
 
 }  // namespace kymo::analysis
 

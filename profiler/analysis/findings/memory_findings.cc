@@ -192,7 +192,7 @@ class PoolFindings {
 void AddMemoryFindings(const FindingRun& run, std::vector<Finding>& findings) {
   const Trace& trace = run.trace;
   if (trace.memory().empty() && trace.folded_memory() == nullptr) return;
-  for (const MemoryProfile& profile : ProfileMemory(trace)) {
+  for (const MemoryProfile& profile : run.memory.Get()) {
     PoolFindings(run, profile, findings).Run();
   }
 }

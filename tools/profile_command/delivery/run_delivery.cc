@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "profiler/analysis/memory/lazy_profiles.h"
 #include "profiler/plugin/kept_recording.h"
 #include "profiler/report/ledger_text.h"
 #include "profiler/text/visible_text.h"
@@ -83,15 +84,16 @@ class Delivery {
     progress.Show("summing up");
     const analysis::WindowSums* const sums = SumsBeyond(*trace, lacks);
     if (sums != nullptr) ledger_ = report::LedgerText(sums->ledger());
+    const analysis::LazyMemoryProfiles memory(*trace);
     absl::StatusOr<RunTables> tables;
     const auto make_tables = [&] {
-      tables = MakeTables(*trace, command_, sums);
+      tables = MakeTables(*trace, command_, sums, &memory);
       return TextOf(tables);
     };
     ExportNotes notes;
     const absl::Status written =
         WriteFiles(*trace, make_tables, command_, exporters_, out_, progress,
-                   notes, {.recording = sums});
+                   notes, {.recording = sums, .memory = &memory});
     progress.Clear();
     if (sums != nullptr) Say(AboutNewest(*trace, *sums, command_));
     if (tables.ok()) {
