@@ -83,13 +83,16 @@ class Peaks {
                   AddRange(static_cast<MemoryIndex>(begin),
                            static_cast<MemoryIndex>(end), workers.Local());
                 });
-    std::vector<MakeUp> all(pools_.size());
-    workers.ForEach([&](const std::vector<MakeUp>& part) {
+    std::vector<MakeUp> all;
+    workers.ForEach([&](std::vector<MakeUp>& part) {
+      if (all.empty()) return all.swap(part);
       for (size_t p = 0; p < part.size(); ++p) {
         all[p].by_stack.Merge(part[p].by_stack);
         all[p].by_operation.Merge(part[p].by_operation);
       }
+      part.clear();
     });
+    all.resize(pools_.size());
     return all;
   }
 

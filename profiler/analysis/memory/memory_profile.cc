@@ -52,14 +52,10 @@ void SetApartRuntime(RuntimeMemory& runtime, MemoryProfile& profile) {
   });
 }
 
-std::vector<MemoryProfile> FromRecords(const model::Trace& trace,
-                                       const MemoryPools& pools,
-                                       RuntimeMemory& runtime) {
-  std::vector<MemoryProfile> profiles(pools.size());
+// One profile for each pool.
+void AddSums(const model::Trace& trace, const MemoryPools& pools,
+             RuntimeMemory& runtime, std::vector<MemoryProfile>& profiles) {
   const std::vector<PoolSums> sums = SumMemory(trace, pools);
-  const LiveBytes live(trace, pools);
-  std::vector<MemoryPeak> peaks = MemoryPeaks(trace, pools, live);
-  std::vector<std::vector<MemoryStep>> steps = MemorySteps(trace, pools, live);
   for (size_t p = 0; p < profiles.size(); ++p) {
     MemoryProfile& profile = profiles[p];
     profile.pool = pools.all()[p];
@@ -69,8 +65,22 @@ std::vector<MemoryProfile> FromRecords(const model::Trace& trace,
         is_sampled ? MemoryDetail::kSamples : MemoryDetail::kRecords;
     SetSums(sums[p], profile);
     SetApartRuntime(runtime, profile);
-    profile.peak = std::move(peaks[p]);
-    profile.steps = std::move(steps[p]);
+  }
+}
+
+std::vector<MemoryProfile> FromRecords(const model::Trace& trace,
+                                       const MemoryPools& pools,
+                                       RuntimeMemory& runtime) {
+  std::vector<MemoryProfile> profiles(pools.size());
+  // The sums are gone before the next ones are made: each has an entry for
+  // every stack.
+  AddSums(trace, pools, runtime, profiles);
+  const LiveBytes live(trace, pools);
+  std::vector<MemoryPeak> peaks = MemoryPeaks(trace, pools, live);
+  std::vector<std::vector<MemoryStep>> steps = MemorySteps(trace, pools, live);
+  for (size_t p = 0; p < profiles.size(); ++p) {
+    profiles[p].peak = std::move(peaks[p]);
+    profiles[p].steps = std::move(steps[p]);
   }
   return profiles;
 }

@@ -39,10 +39,13 @@ class Summation {
     ForEachRange([&](MemoryIndex begin, MemoryIndex end) {
       AddRange(begin, end, workers.Local());
     });
-    std::vector<PoolSums> all(pools_.size());
-    workers.ForEach([&](const std::vector<PoolSums>& part) {
+    std::vector<PoolSums> all;
+    workers.ForEach([&](std::vector<PoolSums>& part) {
+      if (all.empty()) return all.swap(part);
       for (size_t p = 0; p < part.size(); ++p) all[p].Merge(part[p]);
+      part.clear();
     });
+    all.resize(pools_.size());
     return all;
   }
 
