@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "exporters/memory_timeline/timeline_json.h"
 #include "exporters/memory_timeline/timeline_page.h"
-#include "profiler/analysis/memory/memory_timeline.h"
+#include "profiler/analysis/memory/timeline/memory_timeline.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/plugin/settings.h"

@@ -12,8 +12,8 @@
 //   .gz          rows, compressed   (timeline_json.h: timeline)
 //   other        rows
 //
-// profiler/analysis/memory/memory_timeline.h says which records count, and
-// where the categories come from.
+// profiler/analysis/memory/timeline/memory_timeline.h says which records
+// count, and where the categories come from.
 //
 // Errors: kInvalidArgument if `device` is no device's name; errors of files
 // (profiler/plugin/sink.h). No incomplete file is left.

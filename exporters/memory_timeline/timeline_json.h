@@ -7,14 +7,14 @@
 //             time in ns, action, bytes, category
 //
 // The text is that of Python's json.dump, byte for byte. Times in us are cut
-// off as profiler/analysis/memory/memory_timeline.h says.
+// off as profiler/analysis/memory/timeline/memory_timeline.h says.
 #ifndef KYMO_EXPORTERS_MEMORY_TIMELINE_TIMELINE_JSON_H_
 #define KYMO_EXPORTERS_MEMORY_TIMELINE_TIMELINE_JSON_H_
 
 #include <span>
 
 #include "absl/status/status.h"
-#include "profiler/analysis/memory/memory_timeline.h"
+#include "profiler/analysis/memory/timeline/memory_timeline.h"
 #include "profiler/plugin/sink.h"
 
 namespace kymo::memory_timeline {

@@ -16,7 +16,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "profiler/analysis/memory/memory_timeline.h"
+#include "profiler/analysis/memory/timeline/memory_timeline.h"
 #include "profiler/base/time.h"
 #include "profiler/model/folded_memory.h"
 #include "profiler/plugin/sink.h"

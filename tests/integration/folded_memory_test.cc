@@ -15,7 +15,7 @@
 #include "exporters/timeline/memory_counters.h"
 #include "gtest/gtest.h"
 #include "profiler/analysis/memory/memory_profile.h"
-#include "profiler/analysis/memory/memory_timeline.h"
+#include "profiler/analysis/memory/timeline/memory_timeline.h"
 #include "profiler/events/averages/trace_averages.h"
 #include "profiler/events/trace_events.h"
 #include "profiler/model/folded_memory.h"

@@ -29,7 +29,7 @@
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
 #include "kymo/thread_state.h"
-#include "profiler/analysis/memory/memory_timeline.h"
+#include "profiler/analysis/memory/timeline/memory_timeline.h"
 #include "profiler/model/trace.h"
 
 namespace kymo {

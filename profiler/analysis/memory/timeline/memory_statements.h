@@ -10,8 +10,8 @@
 //
 // Cost: nothing if the trace has no instant of such a name, else linear in its
 //   events.
-#ifndef KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_STATEMENTS_H_
-#define KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_STATEMENTS_H_
+#ifndef KYMO_PROFILER_ANALYSIS_MEMORY_TIMELINE_MEMORY_STATEMENTS_H_
+#define KYMO_PROFILER_ANALYSIS_MEMORY_TIMELINE_MEMORY_STATEMENTS_H_
 
 #include <cstdint>
 #include <vector>
@@ -51,4 +51,4 @@ MemoryStatements ReadMemoryStatements(const model::Trace& trace,
 
 }  // namespace kymo::analysis
 
-#endif  // KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_STATEMENTS_H_
+#endif  // KYMO_PROFILER_ANALYSIS_MEMORY_TIMELINE_MEMORY_STATEMENTS_H_

@@ -1,6 +1,6 @@
 // Long, because all tests are written with the same short names of actions and
 // categories.
-#include "profiler/analysis/memory/memory_timeline.h"
+#include "profiler/analysis/memory/timeline/memory_timeline.h"
 
 #include <tuple>
 #include <utility>

@@ -20,8 +20,8 @@
 //
 // Cost: n log n in the records, and memory for those whose address the program
 //   speaks of. Without statements, one pass over the records.
-#ifndef KYMO_PROFILER_ANALYSIS_MEMORY_BLOCK_CATEGORIES_H_
-#define KYMO_PROFILER_ANALYSIS_MEMORY_BLOCK_CATEGORIES_H_
+#ifndef KYMO_PROFILER_ANALYSIS_MEMORY_TIMELINE_BLOCK_CATEGORIES_H_
+#define KYMO_PROFILER_ANALYSIS_MEMORY_TIMELINE_BLOCK_CATEGORIES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -103,4 +103,4 @@ class BlockCategories {
 
 }  // namespace kymo::analysis
 
-#endif  // KYMO_PROFILER_ANALYSIS_MEMORY_BLOCK_CATEGORIES_H_
+#endif  // KYMO_PROFILER_ANALYSIS_MEMORY_TIMELINE_BLOCK_CATEGORIES_H_

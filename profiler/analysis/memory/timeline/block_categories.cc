@@ -1,4 +1,4 @@
-#include "profiler/analysis/memory/block_categories.h"
+#include "profiler/analysis/memory/timeline/block_categories.h"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "profiler/analysis/memory/memory_blocks.h"
-#include "profiler/analysis/memory/memory_statements.h"
 #include "profiler/analysis/memory/memory_usage.h"
+#include "profiler/analysis/memory/timeline/memory_statements.h"
 
 namespace kymo::analysis {
 namespace {

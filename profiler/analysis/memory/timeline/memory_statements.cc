@@ -1,4 +1,4 @@
-#include "profiler/analysis/memory/memory_statements.h"
+#include "profiler/analysis/memory/timeline/memory_statements.h"
 
 #include <optional>
 #include <string_view>

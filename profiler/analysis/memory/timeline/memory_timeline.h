@@ -29,8 +29,8 @@
 //
 // Cost: linear, and one sort of the events, in parallel; the result does not
 //   depend on the number of threads.
-#ifndef KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_TIMELINE_H_
-#define KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_TIMELINE_H_
+#ifndef KYMO_PROFILER_ANALYSIS_MEMORY_TIMELINE_MEMORY_TIMELINE_H_
+#define KYMO_PROFILER_ANALYSIS_MEMORY_TIMELINE_MEMORY_TIMELINE_H_
 
 #include <array>
 #include <cstddef>
@@ -104,4 +104,4 @@ void ForEachMemoryTimelineRow(
 
 }  // namespace kymo::analysis
 
-#endif  // KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_TIMELINE_H_
+#endif  // KYMO_PROFILER_ANALYSIS_MEMORY_TIMELINE_MEMORY_TIMELINE_H_

@@ -1,4 +1,4 @@
-#include "profiler/analysis/memory/memory_timeline.h"
+#include "profiler/analysis/memory/timeline/memory_timeline.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/analysis/memory/block_categories.h"
 #include "profiler/analysis/memory/memory_blocks.h"
 #include "profiler/analysis/memory/memory_usage.h"
+#include "profiler/analysis/memory/timeline/block_categories.h"
 #include "profiler/analysis/open_events.h"
 #include "profiler/base/parallel.h"
 #include "profiler/base/parallel_sort.h"
