@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "backends/sampling/unwind/prologue.h"
 
@@ -24,6 +25,32 @@ bool HasSection(Elf* elf, const char* name) {
     if (text != nullptr && std::strcmp(text, name) == 0) return true;
   }
   return false;
+}
+
+// Where the library of greenlets runs one: its symbol begins with this.
+constexpr char kGreenletLibrary[] = "_greenlet.";
+constexpr char kGreenletBottom[] =
+    "_ZN8greenlet12UserGreenlet15inner_bootstrap";
+
+// Empty if there is no such function.
+symbolize::FunctionExtent FindFunction(Elf* elf, std::string_view prefix) {
+  for (Elf_Scn* section = nullptr;
+       (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr) continue;
+    if (header.sh_type != SHT_DYNSYM || header.sh_entsize == 0) continue;
+    Elf_Data* const data = elf_getdata(section, nullptr);
+    const size_t count = header.sh_size / header.sh_entsize;
+    GElf_Sym symbol;
+    for (size_t i = 0; i < count; ++i) {
+      if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) break;
+      const char* const name = elf_strptr(elf, header.sh_link, symbol.st_name);
+      if (name != nullptr && std::string_view(name).starts_with(prefix)) {
+        return {symbol.st_value, symbol.st_value + symbol.st_size};
+      }
+    }
+  }
+  return {};
 }
 
 bool FitsOffset(uint64_t value) {
@@ -59,6 +86,9 @@ void RuleTable::OpenModule(symbolize::ModuleId module, ModuleRules& rules) {
   rules.is_open = true;
   Elf* const elf = modules_->module(module).elf();
   if (elf == nullptr) return;
+  if (modules_->module(module).short_name().starts_with(kGreenletLibrary)) {
+    rules.bottom = FindFunction(elf, kGreenletBottom);
+  }
   rules.eh_frame = dwarf_getcfi_elf(elf);
   if (!HasSection(elf, ".debug_frame")) return;
   rules.dwarf = dwarf_begin_elf(elf, DWARF_C_READ, nullptr);
@@ -85,6 +115,10 @@ uint32_t RuleTable::FindUncached(symbolize::ModuleId module, uint64_t address) {
         dwarf_frame_info(frame, &start, &end, &is_signal);
     const uint32_t rule = AddRule(frame, return_register, is_signal);
     std::free(frame);
+    if (rule != 0 && address >= rules.bottom.begin &&
+        address < rules.bottom.end) {
+      rules_[rule].is_outermost = true;
+    }
     if (address < start || address >= end) return rule;
     rules.ranges[start] = {end, rule};
     return rule;

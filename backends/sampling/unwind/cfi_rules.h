@@ -8,6 +8,10 @@
 // then serves its whole range of addresses, and a direct-mapped cache answers
 // repeated addresses without a search.
 //
+// A greenlet, of which gevent's programs are made, has a part of its thread's
+// stack. Above it lies what other greenlets left there, so its first function
+// counts as one without a caller, whatever the table says.
+//
 // Where a module says nothing, the beginning of the function may tell how much
 // of the stack it took. Such a rule is a guess, and needs a check.
 //
@@ -110,6 +114,7 @@ class RuleTable {
     Dwarf_CFI* debug_frame = nullptr;
     std::unique_ptr<symbolize::FunctionExtents> functions;  // null: not asked
     std::map<uint64_t, Range> ranges;                       // by first address
+    symbolize::FunctionExtent bottom;  // the code without a caller
   };
 
   static size_t Hash(uint64_t key) noexcept {
