@@ -31,13 +31,14 @@ class WaitsInTime {
     end_ns_ = std::ranges::max(calls.ranks, {}, &Rank::end_ns).end_ns;
   }
 
-  void Add(TimeNs begin, DurationNs waiting) {
+  // Several ranks may wait for one cause.
+  void Add(TimeNs begin, EventIndex cause, DurationNs waiting) {
     const double part =
         static_cast<double>(begin - begin_ns_) * kParts /
         static_cast<double>(std::max<DurationNs>(end_ns_ - begin_ns_, 1));
     Part& in = parts_[static_cast<size_t>(std::clamp(part, 0., kParts - 1.))];
     in.waiting_ns += waiting;
-    ++in.waits;
+    in.causes.insert(cause);
     in.first_ns = std::min(in.first_ns, begin);
   }
 
@@ -64,20 +65,22 @@ class WaitsInTime {
     while (found > 0 && found < kParts && parts_[found].waiting_ns == 0) {
       ++found;
     }
-    int64_t waits = 0;
-    for (size_t i = found; i < kParts; ++i) waits += parts_[i].waits;
-    if (found == 0 || waits < kFewWaits) return std::nullopt;
+    std::set<EventIndex> causes;
+    for (size_t i = found; i < kParts; ++i) {
+      causes.insert(parts_[i].causes.begin(), parts_[i].causes.end());
+    }
+    if (found == 0 || causes.size() < kFewCauses) return std::nullopt;
     return parts_[found].first_ns;
   }
 
  private:
   static constexpr size_t kParts = 100;
   static constexpr double kMuch = 4;
-  static constexpr int64_t kFewWaits = 5;
+  static constexpr size_t kFewCauses = 5;
 
   struct Part {
     DurationNs waiting_ns = 0;
-    int64_t waits = 0;
+    std::set<EventIndex> causes;
     TimeNs first_ns = std::numeric_limits<TimeNs>::max();
   };
   TimeNs begin_ns_ = 0;
@@ -137,7 +140,7 @@ class LateRankFinder {
     if (name.starts_with("MPI_Init")) return;
     SumOf(awaited).late.waited_ns += time;
     const LateEvent* const late = job_.call_waits.Find(call);
-    std::map<size_t, DurationNs> parts;  // by origin
+    std::map<size_t, DurationNs> parts;  // by origin, as the walk is long
     DurationNs walked = 0;
     std::optional<size_t> never;
     if (late != nullptr && late->rank == awaited) {
@@ -153,23 +156,30 @@ class LateRankFinder {
       }
     }
     DurationNs rest = time;
+    std::map<size_t, DurationNs> delays;  // the same, as the wait is long
     for (const auto& [origin, part] : parts) {
       const auto whole = static_cast<DurationNs>(
           static_cast<double>(part) * static_cast<double>(time) /
           static_cast<double>(std::max<DurationNs>(walked, 1)));
-      const DurationNs delay = std::min(whole, rest);
-      AddDelay(origin, awaited, call, delay);
-      rest -= delay;
-      if (origin != never) continue;
-      Sum& sum = SumOf(origin);
-      sum.late.never_ns += delay;
+      delays[origin] = std::min(whole, rest);
+      rest -= delays[origin];
+    }
+    if (never) {
+      Sum& sum = SumOf(*never);
+      sum.late.never_ns += delays[*never];
       sum.never.insert(waiting);
     }
-    AddDelay(awaited, awaited, call, rest);
+    delays[awaited] += rest;
+    const EventIndex cause =
+        late != nullptr && late->event != model::kNoEvent ? late->event : call;
+    for (const auto& [origin, delay] : delays) {
+      AddDelay(origin, awaited, call, cause, delay);
+    }
   }
 
+  // `cause`: what was waited for.
   void AddDelay(size_t origin, size_t awaited, EventIndex call,
-                DurationNs time) {
+                EventIndex cause, DurationNs time) {
     if (time <= 0) return;
     Sum& sum = SumOf(origin);
     sum.late.delay_ns += time;
@@ -177,7 +187,7 @@ class LateRankFinder {
     // The name of a kernel without its arguments.
     const std::string_view name = trace_.Name(trace_.name()[call]);
     sum.by_call[name.substr(0, name.find('('))] += time;
-    sum.in_time.Add(trace_.start()[call], time);
+    sum.in_time.Add(trace_.start()[call], cause, time);
   }
 
   std::vector<LateRank> Results() const {

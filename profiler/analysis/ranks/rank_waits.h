@@ -22,8 +22,8 @@
 //
 // A rank is late since some time if, with the time cut in two there, others
 // waited for it at least four times as much afterwards as before (for a part of
-// the time), in five waits or more. Of all such cuts, the one counts that
-// explains most of how the waiting changed (least squares of two means).
+// the time), for five calls of its or more. Of all such cuts, the one counts
+// that explains most of how the waiting changed (least squares of two means).
 //
 // Clocks must be aligned (importers/load does so). A wait can be wrong by the
 // bounds of the two ranks' clocks.

@@ -181,6 +181,22 @@ TEST(RanksTest, ALateRankIsLateSinceSomeTime) {
   }
 }
 
+// However many wait for it.
+TEST(RanksTest, OneLateCallIsNotSinceSomeTime) {
+  Job job;
+  for (int64_t rank = 0; rank < 8; ++rank) {
+    job.AddRank(rank, 8);
+    job.Call("MPI_Init", 0, 100);
+    job.Call("MPI_Barrier", rank == 1 ? 1'600 : 1'190, 1'610, {{"comm", 0}});
+  }
+  const model::Trace trace = job.Build(2'100);
+  const auto late = LateRanks(JobOfRanks(trace));
+  ASSERT_THAT(late, SizeIs(1));
+  EXPECT_EQ(late[0].rank, 1u);
+  EXPECT_EQ(late[0].delay_ns, 7 * 410);
+  EXPECT_FALSE(late[0].since_ns);
+}
+
 // Each rank is slow once, so their totals are equal.
 TEST(RanksTest, ImbalanceIsFoundByStep) {
   Job job;
