@@ -190,6 +190,7 @@ class CollectiveFinder {
       if (begin < BeginOf(parts[operation.first])) operation.first = i;
     }
     for (size_t i = 0; i < parts.size(); ++i) {
+      parts[i].needs_all = NeedsAll(i, roots[i], operation);
       parts[i].awaits = AwaitedBy(i, roots[i], operation);
       if (parts[i].awaits == i || operation.only_begins) continue;
       // A call without a barrier may end before the other rank enters.
@@ -197,10 +198,10 @@ class CollectiveFinder {
                                     trace_.end()[parts[i].event]);
       parts[i].waiting_ns = std::max<DurationNs>(0, until - BeginOf(parts[i]));
     }
-    const std::vector<size_t> absent = AbsentFrom(operation);
-    for (size_t i = 0; i < parts.size() && !absent.empty(); ++i) {
+    operation.absent = AbsentFrom(operation);
+    for (size_t i = 0; i < parts.size() && !operation.absent.empty(); ++i) {
       CollectivePart& part = parts[i];
-      part.never_came = NeverCame(part, roots[i], absent, operation);
+      part.never_came = NeverCame(part, roots[i], operation);
       if (!part.never_came || operation.only_begins) continue;
       part.waiting_ns = trace_.end()[part.event] - BeginOf(part);
     }
@@ -211,8 +212,6 @@ class CollectiveFinder {
     return part.request != model::kNoEvent ? part.request : part.event;
   }
 
-  // The missing ranks that called nothing of MPI after the others' calls. Of
-  // one that did, the record was lost.
   std::vector<size_t> AbsentFrom(const CollectiveOperation& operation) const {
     TimeNs end = 0;
     for (const CollectivePart& part : operation.parts) {
@@ -234,8 +233,8 @@ class CollectiveFinder {
 
   // REQUIRES: some ranks are absent.
   std::optional<size_t> NeverCame(const CollectivePart& part, int64_t root,
-                                  const std::vector<size_t>& absent,
                                   const CollectiveOperation& operation) const {
+    const std::vector<size_t>& absent = operation.absent;
     if (operation.on_device || !WasCut(part)) return std::nullopt;
     if (RoleOf(trace_.Name(operation.name)) == RootRole::kGives) {
       const auto at = std::ranges::find(
@@ -246,6 +245,16 @@ class CollectiveFinder {
     const bool is_here =
         broke_off_ && std::ranges::count(absent, *broke_off_) > 0;
     return is_here ? *broke_off_ : absent.front();
+  }
+
+  bool NeedsAll(size_t part, int64_t root,
+                const CollectiveOperation& operation) const {
+    const std::string_view name = trace_.Name(operation.name);
+    if (model::MayEndEarly(name)) return false;
+    const RootRole role = RoleOf(name);
+    if (role == RootRole::kNone || root < 0) return true;
+    return role == RootRole::kTakes &&
+           calls_.ranks[operation.parts[part].rank].rank == root;
   }
 
   size_t AwaitedBy(size_t part, int64_t root,
@@ -259,14 +268,11 @@ class CollectiveFinder {
       return end < BeginOf(operation.parts[operation.last]) ? part
                                                             : operation.last;
     }
-    const RootRole role = RoleOf(name);
-    if (role == RootRole::kNone || root < 0) return operation.last;
+    if (own.needs_all) return operation.last;
+    if (RoleOf(name) == RootRole::kTakes) return part;
     const auto rank_of = [&](const CollectivePart& p) {
       return calls_.ranks[p.rank].rank;
     };
-    if (role == RootRole::kTakes) {
-      return rank_of(operation.parts[part]) == root ? operation.last : part;
-    }
     const auto at = std::ranges::find(operation.parts, root, rank_of);
     return at == operation.parts.end() ? part : at - operation.parts.begin();
   }

@@ -52,6 +52,8 @@ struct CollectivePart {
   // One of CollectiveOperation::missing, for which the call waited until its
   // end, or does so in the MPI_Wait of `request`. Then nobody else counts.
   std::optional<size_t> never_came;
+  // The rank needs all others for it: to whichever came last.
+  bool needs_all = false;
   // How long the call waited: for that one, or for the one that it awaits.
   DurationNs waiting_ns = 0;
 };
@@ -62,6 +64,9 @@ struct CollectiveOperation {
   int64_t comm = -1;  // -1: MPI_Init, MPI_Finalize
   // Ranks of the communicator that did not come. Into RankCalls::ranks.
   std::vector<size_t> missing;
+  // Those of `missing` that called nothing of MPI after the others' calls. Of
+  // one that did, the record was lost.
+  std::vector<size_t> absent;
   bool only_begins = false;
   bool on_device = false;
   std::vector<CollectivePart> parts;  // by rank; never empty

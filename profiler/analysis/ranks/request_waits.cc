@@ -1,8 +1,10 @@
 #include "profiler/analysis/ranks/request_waits.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
+#include <span>
 
 namespace kymo::analysis {
 
@@ -26,15 +28,7 @@ RequestWaits::RequestWaits(const model::Trace& trace,
   }
   NeverCame(collectives, messages);
   for (const CollectiveOperation& operation : collectives) {
-    if (!operation.only_begins) continue;
-    for (const CollectivePart& part : operation.parts) {
-      const CollectivePart& late = operation.parts[part.awaits];
-      if (part.request == model::kNoEvent || &late == &part ||
-          part.never_came) {
-        continue;
-      }
-      CompleteCollective({part.request, part.rank}, {late.event, late.rank});
-    }
+    if (operation.only_begins) CompleteCollective(operation);
   }
 }
 
@@ -57,12 +51,48 @@ void RequestWaits::CompleteMessage(const End& own, const End& other,
        {arrival.event, other.rank});
 }
 
-void RequestWaits::CompleteCollective(const End& own, const End& last) {
-  RequestWait* const wait = WaitOf(own);
-  if (wait == nullptr) return;
-  const TimeNs until =
-      std::min(trace_.start()[last.event], trace_.end()[wait->event]);
-  Note(*wait, until - trace_.start()[wait->event], last);
+// A rank takes part in it when it begins it, and again when it comes to its
+// MPI_Wait: what is larger than a few bytes moves only while it is in MPI. So
+// who completes it after another rank has come there, waited until then.
+void RequestWaits::CompleteCollective(const CollectiveOperation& operation) {
+  struct Arrival {
+    TimeNs time_ns;
+    End end;
+  };
+  std::vector<Arrival> arrivals;  // of all ranks, by time
+  std::vector<size_t> first_of;   // a part's arrivals, before they are sorted
+  for (const CollectivePart& part : operation.parts) {
+    first_of.push_back(arrivals.size());
+    arrivals.push_back({trace_.start()[part.event], {part.event, part.rank}});
+    if (part.request == model::kNoEvent) continue;
+    const WaitCalls::Arrival came = wait_calls_.ArrivalAt(
+        part.request, part.rank, std::numeric_limits<TimeNs>::max());
+    if (came.time_ns <= arrivals.back().time_ns) continue;
+    arrivals.push_back({came.time_ns, {came.event, part.rank}});
+  }
+  first_of.push_back(arrivals.size());
+  std::vector<Arrival> sorted = arrivals;
+  std::ranges::stable_sort(sorted, {}, &Arrival::time_ns);
+  for (const CollectivePart& part : operation.parts) {
+    if (part.request == model::kNoEvent || part.never_came) continue;
+    RequestWait* const wait = WaitOf({part.request, part.rank});
+    if (wait == nullptr) continue;
+    const CollectivePart& late = operation.parts[part.awaits];
+    if (!part.needs_all && &late == &part) continue;
+    // Of those that it needs, the last that had come before its end.
+    std::span<const Arrival> needed = sorted;
+    if (!part.needs_all) {
+      needed = std::span(arrivals).subspan(
+          first_of[part.awaits],
+          first_of[part.awaits + 1] - first_of[part.awaits]);
+    }
+    auto at = std::ranges::upper_bound(needed, trace_.end()[wait->event], {},
+                                       &Arrival::time_ns);
+    while (at != needed.begin() && (at - 1)->end.rank == part.rank) --at;
+    if (at == needed.begin()) continue;
+    --at;
+    Note(*wait, at->time_ns - trace_.start()[wait->event], at->end);
+  }
 }
 
 // All that was open at the recording's end ends there. So no end tells for

@@ -54,7 +54,7 @@ class RequestWaits {
   // Null as WaitCalls::Of.
   RequestWait* WaitOf(const End& request);
   void CompleteMessage(const End& own, const End& other, bool receives);
-  void CompleteCollective(const End& own, const End& last);
+  void CompleteCollective(const CollectiveOperation& operation);
   void NeverCame(const std::vector<CollectiveOperation>& collectives,
                  const MatchedMessages& messages);
   static void Note(RequestWait& wait, DurationNs waiting, const End& late);

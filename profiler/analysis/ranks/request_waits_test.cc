@@ -114,6 +114,67 @@ TEST(RequestWaitsTest, EachThreadWaitsForItsOwnRequests) {
   EXPECT_EQ(sums[0].late_ns, 690);
 }
 
+// All have begun it. Rank 0 computes until 700, and the data moves only then.
+TEST(RequestWaitsTest, ACollectiveOperationWaitsForThoseWhoCompleteItLate) {
+  Job job;
+  for (const int64_t rank : {0, 1, 2}) {
+    job.AddRank(rank, 3);
+    job.Call("MPI_Ialltoall", 100 + rank, 105, {{"comm", 0}});
+    job.Call("MPI_Ialltoall", 105, 760 + rank, {{"comm", 0}},
+             model::kEventAsync);
+    job.Call("MPI_Wait", rank == 0 ? 700 : 110, 760 + rank);
+  }
+  const model::Trace trace = job.Build();
+  const JobOfRanks all(trace);
+  const auto sums = WaitSums(all);
+  ASSERT_THAT(sums, SizeIs(1));
+  EXPECT_EQ(sums[0].waiting_ns, 590 + 590);
+  EXPECT_EQ(sums[0].transfer_ns(), 60 + 61 + 62);
+  EXPECT_EQ(sums[0].late_rank, 0);
+  const auto late = LateRanks(all);
+  ASSERT_THAT(late, SizeIs(1));
+  EXPECT_EQ(late[0].rank, 0u);
+  EXPECT_EQ(late[0].delay_ns, 590 + 590);
+}
+
+// Rank 0 begins it last, at 300. Ranks 1 and 2 are through before rank 0 comes
+// to its MPI_Wait: it had sent what they need.
+TEST(RequestWaitsTest, ACollectiveOperationThatIsOverBeforeWaitsForItsBegin) {
+  Job job;
+  for (const int64_t rank : {0, 1, 2}) {
+    job.AddRank(rank, 3);
+    const TimeNs begin = rank == 0 ? 300 : 100;
+    job.Call("MPI_Iallreduce", begin, begin + 5, {{"comm", 0}});
+    job.Call("MPI_Iallreduce", begin + 5, rank == 0 ? 705 : 310, {{"comm", 0}},
+             model::kEventAsync);
+    job.Call("MPI_Wait", rank == 0 ? 700 : 110, rank == 0 ? 705 : 310);
+  }
+  const model::Trace trace = job.Build();
+  const auto sums = WaitSums(JobOfRanks(trace));
+  ASSERT_THAT(sums, SizeIs(1));
+  EXPECT_EQ(sums[0].waiting_ns, 190 + 190);
+  EXPECT_EQ(sums[0].late_rank, 0);
+}
+
+// What the root has moves when the root is in MPI. Rank 2 comes later still,
+// and nobody needs it.
+TEST(RequestWaitsTest, ACollectiveOperationOfARootWaitsForTheRoot) {
+  Job job;
+  for (const int64_t rank : {0, 1, 2}) {
+    job.AddRank(rank, 3);
+    const TimeNs waits[] = {500, 110, 520};
+    job.Call("MPI_Ibcast", 100, 105, {{"comm", 0}, {"root", 0}});
+    job.Call("MPI_Ibcast", 105, 530, {{"comm", 0}, {"root", 0}},
+             model::kEventAsync);
+    job.Call("MPI_Wait", waits[rank], 530);
+  }
+  const model::Trace trace = job.Build();
+  const auto sums = WaitSums(JobOfRanks(trace));
+  ASSERT_THAT(sums, SizeIs(1));
+  EXPECT_EQ(sums[0].waiting_ns, 390);
+  EXPECT_EQ(sums[0].late_rank, 0);
+}
+
 // It was complete long before its sender came to MPI_Wait.
 TEST(RequestWaitsTest, ASmallMessageWaitsOnlyForTheBeginOfItsSend) {
   Job job;
