@@ -4,10 +4,13 @@
  * before a reduction that all ranks take part in. Around it are messages of
  * each kind, with known peers, tags and sizes. With a third argument the last
  * rank ends before MPI_Finalize: by MPI_Abort ("abort"), or just so ("exit").
- * Or the first rank is killed while the others wait for it ("die").
+ * Or the first rank is killed while the others wait for it ("die"). Or the
+ * first two receive from each other ("deadlock"), after each has made a file,
+ * FOLDER/RANK, with the fourth argument.
  */
 #include <mpi.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,7 +86,17 @@ int main(int argc, char** argv) {
     }
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  /* With "die", no rank gets here. */
+  if (argc > 4 && strcmp(argv[3], "deadlock") == 0) {
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/%d", argv[4], rank);
+    fclose(fopen(path, "w"));
+    if (rank < 2) {
+      MPI_Recv(&sum, 1, MPI_DOUBLE, 1 - rank, 5, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  /* With "die" and "deadlock", no rank gets here. */
   if (argc > 3 && rank == size - 1) {
     if (strcmp(argv[3], "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 7);
     _exit(0);

@@ -271,7 +271,7 @@ class RanksTest:
             try:  # the launcher's status is its own
                 run(f"mpirun.{self.mpi}", "-n", RANKS, PROFILE, "--ranks",
                     *options, "--activities=cpu,mpi", f"--output_dir={out}",
-                    self.program, 1, 0, "die")
+                    self.program, 1, len(options), "die")
             except AssertionError:
                 pass
             wait_for(out / "ranks.txt", out / "trace.json")
@@ -301,6 +301,39 @@ class RanksTest:
                 finding["title"],
                 r"^Rank 0 was killed by signal 9 \(Killed\) after .*, without "
                 r"MPI_Finalize; 2 ranks waited .* in all for it$")
+
+    def deadlocks(self, seconds):
+        """Of a job that somebody ends, so long after its ranks began to."""
+        out = self.folder / f"deadlock-{seconds}"
+        here = self.folder / f"here-{seconds}"
+        here.mkdir()
+        job = subprocess.Popen(
+            [f"mpirun.{self.mpi}", "-n", str(RANKS), PROFILE, "--ranks",
+             "--activities=cpu,mpi", f"--output_dir={out}", self.program, "1",
+             "0", "deadlock", here], env=ENVIRONMENT,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for(*(here / str(rank) for rank in range(RANKS)))
+        time.sleep(seconds)
+        job.terminate()
+        job.wait(timeout=200)
+        wait_for(out / "ranks.txt", out / "summary.json")
+        findings = json.loads((out / "summary.json").read_text())["findings"]
+        self.assertNotIn("late_rank", [finding["id"] for finding in findings])
+        return [finding["title"] for finding in findings
+                if finding["id"] == "deadlock"]
+
+    def test_a_deadlock_is_said_to_be_one(self):
+        # On a busy machine, ranks may take long from the file to the call.
+        for seconds in [1, 8, 60]:
+            titles = self.deadlocks(seconds)
+            if titles:
+                break
+        self.assertEqual(len(titles), 1)
+        self.assertRegex(
+            titles[0],
+            r"^Deadlock of 2 ranks since .* after the start: rank 0 waits for "
+            r"rank 1 in MPI_Recv \(tag 5\), rank 1 waits for rank 0 in "
+            r"MPI_Recv \(tag 5\); 1 rank more waits for these$")
 
     def test_a_rank_without_the_library_keeps_nobody_waiting(self):
         out = self.folder / "alone"

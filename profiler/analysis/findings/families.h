@@ -24,7 +24,7 @@ void AddWaitFindings(const FindingRun& run, std::vector<Finding>& findings);
 // load_imbalance: from ranges, else from samples.
 void AddImbalanceFindings(const FindingRun& run,
                           std::vector<Finding>& findings);
-// late_rank: from calls of MPI.
+// deadlock, rank_ended, late_rank: from calls of MPI.
 void AddRankFindings(const FindingRun& run, std::vector<Finding>& findings);
 // slow_steps: from steps, and the ranges in them.
 void AddStepFindings(const FindingRun& run, std::vector<Finding>& findings);

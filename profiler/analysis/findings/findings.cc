@@ -27,9 +27,11 @@ std::vector<Finding> FindFindings(const model::Trace& trace,
   const FindingRun run(trace, memory);
   std::vector<Finding> findings;
   for (const auto add : kFamilies) add(run, findings);
-  // Of a job, the rank that ended it, or that holds up all others, comes first.
+  // Of a job, ranks that nothing lets go on, the rank that ended it, or that
+  // holds up all others, come first.
   const auto place = [](const Finding& finding) {
-    return std::tuple(finding.kind != FindingKind::kRankEnded,
+    return std::tuple(finding.kind != FindingKind::kDeadlock,
+                      finding.kind != FindingKind::kRankEnded,
                       finding.kind != FindingKind::kLateRank, -finding.share,
                       finding.kind, std::string_view(finding.title));
   };

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "profiler/analysis/findings/families.h"
 #include "profiler/analysis/findings/finding_text.h"
+#include "profiler/analysis/ranks/deadlock.h"
 #include "profiler/analysis/ranks/mpi_calls.h"
 #include "profiler/analysis/ranks/rank_waits.h"
 #include "profiler/model/mpi_names.h"
@@ -58,7 +60,9 @@ bool EndedByItself(const Rank& rank) {
 // "Rank 3 was killed by signal 9 (Killed)".
 std::string HowItEnded(const Rank& rank) {
   const std::string text = absl::StrCat("Rank ", rank.rank);
-  if (rank.has_aborted) return absl::StrCat(text, " called MPI_Abort");
+  if (rank.has_aborted) {
+    return absl::StrCat(text, " called MPI_Abort(comm, ", rank.abort_code, ")");
+  }
   if (rank.ended->signal != 0) {
     const int signal = static_cast<int>(rank.ended->signal);
     return absl::StrCat(text, " was killed by signal ", signal, " (",
@@ -128,6 +132,62 @@ void AddEnded(const FindingRun& run, const JobOfRanks& job, size_t ended,
   findings.push_back(std::move(finding));
 }
 
+// "rank 0 waits for rank 1 in MPI_Recv (tag 5)".
+std::string CircleText(const JobOfRanks& job, const CircleStep& step) {
+  const auto name = [&](model::EventIndex event) {
+    return std::string(job.trace.EventName(event));
+  };
+  std::vector<std::string> details;
+  if (step.operation != step.call) details.push_back(name(step.operation));
+  if (step.tag >= 0) details.push_back(absl::StrCat("tag ", step.tag));
+  std::string text = absl::StrCat(
+      "rank ", job.calls.ranks[step.rank].rank, " waits for ",
+      step.rank == step.awaited
+          ? std::string("itself")
+          : absl::StrCat("rank ", job.calls.ranks[step.awaited].rank),
+      " in ", name(step.call));
+  if (!details.empty()) {
+    absl::StrAppend(&text, " (", absl::StrJoin(details, ", "), ")");
+  }
+  return text;
+}
+
+// Ranks that wait for each other. False: there are none.
+bool AddDeadlock(const FindingRun& run, const JobOfRanks& job,
+                 std::vector<Finding>& findings) {
+  constexpr size_t kMostSteps = 4;
+  const std::optional<Deadlock> found = FindDeadlock(job);
+  if (!found) return false;
+  Finding finding = run.OfTime(FindingKind::kDeadlock, found->waiting_ns);
+  finding.share /= static_cast<double>(job.calls.ranks.size());
+  const std::vector<CircleStep>& circle = found->circle;
+  const auto count = static_cast<int64_t>(circle.size());
+  finding.title = absl::StrCat(
+      "Deadlock of ", CountText(count, "rank", "ranks"), " since ",
+      TimeText(found->since_ns - run.trace.start_ns()), " after the start");
+  for (size_t i = 0; i < std::min(circle.size(), kMostSteps); ++i) {
+    absl::StrAppend(&finding.title, i == 0 ? ": " : ", ",
+                    CircleText(job, circle[i]));
+  }
+  if (circle.size() > kMostSteps) {
+    absl::StrAppend(&finding.title, ", and so on to rank ",
+                    job.calls.ranks[circle.back().rank].rank);
+  }
+  if (found->others > 0) {
+    const auto others = static_cast<int64_t>(found->others);
+    absl::StrAppend(
+        &finding.title, "; ", CountText(others, "rank", "ranks"),
+        others == 1 ? " more waits for these" : " more wait for these");
+  }
+  finding.next_step =
+      "Compare which calls these ranks make, in which order, and with which "
+      "tags and communicators; where each sends before it receives, or each "
+      "receives first, MPI_Sendrecv or requests do both at once";
+  finding.evidence = run.OfEvent(circle.front().call);
+  findings.push_back(std::move(finding));
+  return true;
+}
+
 // The rank that others waited for most. `late` is not empty.
 void AddLate(const FindingRun& run, const JobOfRanks& job,
              const std::vector<LateRank>& late,
@@ -177,6 +237,8 @@ void AddRankFindings(const FindingRun& run, std::vector<Finding>& findings) {
   // --keep_ranks=1 leaves one rank of a job.
   if (found.ranks.empty() || found.ranks.front().size < 2) return;
   const JobOfRanks job(run.trace, std::move(found));
+  // How its ranks ended then is up to who ended the job.
+  if (AddDeadlock(run, job, findings)) return;
   const std::vector<LateRank> late = LateRanks(job);
   if (const std::optional<size_t> ended = FirstToEnd(job.calls.ranks)) {
     const auto of_it = std::ranges::find(late, *ended, &LateRank::rank);

@@ -103,6 +103,69 @@ TEST(RankFindingsTest, TheOnlyRankThatIsKeptIsNamedIfItDied) {
             "MPI_Finalize");
 }
 
+// Three ranks receive from each other in a circle, and rank 3 waits for them.
+TEST(RankFindingsTest, ADeadlockIsSaidToBeOne) {
+  TestTrace t;
+  const auto number = [&](const char* key, int64_t value) {
+    return model::Arg::Int(t.Intern(key), value);
+  };
+  for (int64_t rank = 0; rank < 4; ++rank) {
+    const auto main = t.AddThread(100 + rank, 100 + rank, "main");
+    t.AddInstant(main, "MPI ranks", kNsPerMs);
+    t.Describe(0, {number("rank", rank), number("size", 4)});
+    t.AddRange(main, "MPI_Allreduce", 50 * kNsPerMs, 51 * kNsPerMs);
+    t.Describe(0, {number("comm", 0)});
+    if (rank == 1) {
+      t.AddRange(main, "MPI_Barrier", 300 * kNsPerMs, 800 * kNsPerMs,
+                 model::ActivityType::kCpuOp, model::kEventOpen);
+      t.Describe(0, {number("comm", 0)});
+    } else {
+      t.AddRange(main, "MPI_Recv", (200 + rank) * kNsPerMs, 800 * kNsPerMs,
+                 model::ActivityType::kCpuOp, model::kEventOpen);
+      t.Describe(0, {number("comm", 0), number("source", rank == 0 ? 1 : 0),
+                     number("source_tag", 5)});
+    }
+    // Who ended the job used a signal, and a rank made a status of it.
+    t.AddInstant(main, "rank end", 800 * kNsPerMs);
+    t.Describe(0, {number("rank", rank), number("signal", rank == 0 ? 15 : 0),
+                   number("status", rank == 0 ? 0 : 195)});
+  }
+  t.SetWindow(0, 800 * kNsPerMs);
+  const auto found = FindFindings(std::move(t).Build());
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(FindingId(found[0].kind), "deadlock");
+  EXPECT_EQ(found[0].title,
+            "Deadlock of 2 ranks since 300 ms after the start: rank 0 waits "
+            "for rank 1 in MPI_Recv (tag 5), rank 1 waits for rank 0 in "
+            "MPI_Barrier; 2 ranks more wait for these");
+  EXPECT_EQ(found[0].time_ns, 4 * 500 * kNsPerMs);
+  for (const Finding& finding : found) {
+    EXPECT_NE(finding.kind, FindingKind::kRankEnded);
+    EXPECT_NE(finding.kind, FindingKind::kLateRank);
+  }
+}
+
+TEST(RankFindingsTest, TheCodeOfMpiAbortIsSaid) {
+  TestTrace t;
+  const auto number = [&](const char* key, int64_t value) {
+    return model::Arg::Int(t.Intern(key), value);
+  };
+  for (int64_t rank = 0; rank < 2; ++rank) {
+    const auto main = t.AddThread(100 + rank, 100 + rank, "main");
+    t.AddInstant(main, "MPI ranks", kNsPerMs);
+    t.Describe(0, {number("rank", rank), number("size", 2)});
+    if (rank == 0) continue;
+    t.AddInstant(main, "MPI_Abort", 100 * kNsPerMs);
+    t.Describe(0, {number("code", 3)});
+  }
+  t.SetWindow(0, 800 * kNsPerMs);
+  const auto found = Found(std::move(t), FindingKind::kRankEnded);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title,
+            "Rank 1 called MPI_Abort(comm, 3) after 100 ms, without "
+            "MPI_Finalize");
+}
+
 TEST(RankFindingsTest, ARankThatFailsAfterMpiFinalizeIsNamed) {
   const auto found_of = [](const char* how, int64_t value) {
     TestTrace t;

@@ -178,6 +178,7 @@ class Finder {
             (trace_.flags()[event] & model::kEventOpen) == 0;
       } else if (name == "MPI_Abort") {
         mpi.ranks[pid].has_aborted = true;
+        mpi.ranks[pid].abort_code = Numbers(trace_, event).Get("code", 0);
         mpi.ranks[pid].ended = {.time_ns = trace_.start()[event]};
       }
     });

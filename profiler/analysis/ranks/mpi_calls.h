@@ -48,6 +48,7 @@ struct Rank {
   bool is_finalized = false;
   std::optional<RankEnd> ended;  // nothing: its command did not say
   bool has_aborted = false;      // it called MPI_Abort
+  int64_t abort_code = 0;        // with this
   // By how much the rank's clock may be wrong against rank 0's. Nothing: it
   // was not measured. If it was measured at the start only, 100 ppm of the time
   // since then are added: nobody saw how the clocks drifted.

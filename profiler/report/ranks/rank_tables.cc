@@ -52,7 +52,9 @@ Value TextOrNone(const std::string& text) {
 // Of a rank that ended as it should, or whose command did not say, nothing.
 Value HowItEnded(const analysis::Rank& rank) {
   if (!rank.ended) return {};
-  if (rank.has_aborted) return std::string("MPI_Abort");
+  if (rank.has_aborted) {
+    return "MPI_Abort(comm, " + std::to_string(rank.abort_code) + ")";
+  }
   const analysis::RankEnd& end = *rank.ended;
   if (end.signal != 0) return "signal " + std::to_string(end.signal);
   if (end.status != 0) return "status " + std::to_string(end.status);

@@ -1,0 +1,275 @@
+#include "profiler/analysis/ranks/deadlock.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "profiler/model/mpi_names.h"
+
+namespace kymo::analysis {
+namespace {
+
+using model::EventIndex;
+
+// What an open call waits for.
+struct Need {
+  std::vector<size_t> ranks;
+  // Each of them: one that is stuck is enough. Else it waits for one or some
+  // of them, and nobody knows which.
+  bool needs_each = false;
+  EventIndex operation = model::kNoEvent;
+  int64_t tag = -1;
+
+  void Add(size_t rank, const MpiCall& call, bool receives) {
+    if (std::ranges::count(ranks, rank) == 0) ranks.push_back(rank);
+    if (operation != model::kNoEvent) return;
+    operation = call.event;
+    tag = receives ? call.receive_tag : call.send_tag;
+  }
+};
+
+struct StuckRank {
+  bool is_stuck = false;
+  TimeNs begin_ns = 0;  // since then, it waits in all its threads
+  TimeNs end_ns = std::numeric_limits<TimeNs>::max();
+  std::vector<std::pair<EventIndex, Need>> needs;  // of each thread
+};
+
+class DeadlockFinder {
+ public:
+  explicit DeadlockFinder(const JobOfRanks& job)
+      : job_(job), trace_(job.trace), ranks_(job.calls.ranks.size()) {}
+
+  std::optional<Deadlock> Run() {
+    FindOpenCalls();
+    if (open_.empty()) return std::nullopt;
+    NeedMessages();
+    NeedCollectives();
+    NeedAnybody();
+    for (const auto& [thread, call] : last_) AddThread(thread.first, *call);
+    for (size_t i = 0; i < ranks_.size(); ++i) {
+      const std::optional<RankEnd>& end = job_.calls.ranks[i].ended;
+      if (end) ranks_[i].end_ns = std::min(ranks_[i].end_ns, end->time_ns);
+    }
+    do {
+      LeaveFreeOut();
+    } while (LeaveLateOut());
+    return Circle();
+  }
+
+ private:
+  bool IsOpen(EventIndex event) const {
+    return (trace_.flags()[event] & model::kEventOpen) != 0;
+  }
+
+  // The last call of each thread, and all that were open.
+  void FindOpenCalls() {
+    for (const MpiCall& call : job_.calls.calls) {
+      if (call.is_open) open_[call.event] = &call;
+      if (call.is_request || call.on_device) continue;
+      const int64_t thread = trace_.tracks()[trace_.track()[call.event]].id;
+      const MpiCall*& last = last_[{call.rank, thread}];
+      if (last == nullptr ||
+          trace_.start()[call.event] >= trace_.start()[last->event]) {
+        last = &call;
+      }
+    }
+  }
+
+  // The call in which a rank waits for what this is: itself, or the MPI_Wait of
+  // a request. kNoEvent: it does not wait for it.
+  EventIndex WaitFor(const MpiCall& call) const {
+    if (!call.is_request) return call.event;
+    const auto at = job_.wait_calls.Of(call.event, call.rank);
+    if (!at) return model::kNoEvent;
+    const EventIndex wait = job_.wait_calls.by_rank()[call.rank][*at];
+    return IsOpen(wait) ? wait : model::kNoEvent;
+  }
+
+  void NeedMessages() {
+    // A message that was on its way may have been the one that was waited for.
+    for (const Message& message : job_.messages.messages) {
+      for (const EventIndex event : {message.send, message.receive}) {
+        const auto at = open_.find(event);
+        if (at == open_.end() || !at->second->is_request) continue;
+        const EventIndex wait = WaitFor(*at->second);
+        if (wait == model::kNoEvent) continue;
+        if (trace_.EventName(wait) != "MPI_Waitall") unknown_.insert(wait);
+      }
+    }
+    for (const bool receives : {true, false}) {
+      for (const UnansweredCall& call : job_.messages.unanswered) {
+        if (call.receives != receives) continue;
+        const auto at = open_.find(call.event);
+        if (at == open_.end()) continue;
+        const EventIndex wait = WaitFor(*at->second);
+        if (wait == model::kNoEvent) continue;
+        if (call.is_unsure) {
+          AddAnybody(wait, *at->second);
+          continue;
+        }
+        // A small message is sent without its receiver.
+        if (call.is_request && !receives && needs_.contains(wait)) continue;
+        needs_[wait].Add(call.awaited, *at->second, receives);
+        needs_[wait].needs_each = !call.is_request;
+      }
+    }
+  }
+
+  void NeedCollectives() {
+    for (const CollectiveOperation& operation : job_.collectives) {
+      if (operation.absent.empty() || operation.on_device) continue;
+      for (const CollectivePart& part : operation.parts) {
+        const auto at =
+            open_.find(operation.only_begins ? part.request : part.event);
+        if (at == open_.end()) continue;
+        const EventIndex wait = WaitFor(*at->second);
+        if (wait == model::kNoEvent) continue;
+        Need& need = needs_[wait];
+        need.needs_each =
+            part.needs_all && (need.ranks.empty() || need.needs_each);
+        for (const size_t rank : operation.absent) {
+          need.Add(rank, *at->second, false);
+        }
+      }
+    }
+  }
+
+  // Receives and probes with MPI_ANY_SOURCE.
+  void NeedAnybody() {
+    for (const auto& [event, call] : open_) {
+      const bool names_nobody = call->from < 0 && call->to < 0;
+      if (!names_nobody || call->comm < 0 ||
+          !model::IsPointToPoint(trace_.EventName(event))) {
+        continue;
+      }
+      const EventIndex wait = WaitFor(*call);
+      if (wait != model::kNoEvent) AddAnybody(wait, *call);
+    }
+  }
+
+  void AddAnybody(EventIndex wait, const MpiCall& call) {
+    // It may be for one of which there is no trace.
+    if (std::ssize(ranks_) < job_.calls.ranks[call.rank].size) {
+      unknown_.insert(wait);
+      return;
+    }
+    Need& need = needs_[wait];
+    const auto comm = job_.calls.communicators.find(call.comm);
+    for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+      const bool is_member = comm == job_.calls.communicators.end() ||
+                             std::ranges::count(comm->second.ranks, rank) > 0;
+      if (is_member && rank != call.rank && job_.calls.ranks[rank].is_mpi) {
+        need.Add(rank, call, true);
+      }
+    }
+    need.needs_each = false;
+  }
+
+  void AddThread(size_t of_rank, const MpiCall& call) {
+    StuckRank& rank = ranks_[of_rank];
+    const bool is_first = rank.needs.empty();
+    const auto need = needs_.find(call.event);
+    const bool is_stuck = call.is_open && need != needs_.end() &&
+                          !need->second.ranks.empty() &&
+                          !unknown_.contains(call.event);
+    rank.is_stuck = is_stuck && (is_first || rank.is_stuck);
+    rank.begin_ns = std::max(rank.begin_ns, trace_.start()[call.event]);
+    rank.end_ns = std::min(rank.end_ns, trace_.end()[call.event]);
+    rank.needs.emplace_back(call.event, is_stuck ? need->second : Need());
+  }
+
+  bool CannotEnd(const Need& need) const {
+    const auto is_stuck = [&](size_t rank) { return ranks_[rank].is_stuck; };
+    return need.needs_each ? std::ranges::any_of(need.ranks, is_stuck)
+                           : std::ranges::all_of(need.ranks, is_stuck);
+  }
+
+  void LeaveFreeOut() {
+    for (bool has_changed = true; has_changed;) {
+      has_changed = false;
+      for (StuckRank& rank : ranks_) {
+        if (!rank.is_stuck) continue;
+        rank.is_stuck = std::ranges::all_of(rank.needs, [&](const auto& need) {
+          return CannotEnd(need.second);
+        });
+        has_changed |= !rank.is_stuck;
+      }
+    }
+  }
+
+  // Those that began to wait when one of them was gone already. False: there
+  // are none.
+  bool LeaveLateOut() {
+    TimeNs end = std::numeric_limits<TimeNs>::max();
+    for (const StuckRank& rank : ranks_) {
+      if (rank.is_stuck) end = std::min(end, rank.end_ns);
+    }
+    bool has_changed = false;
+    for (StuckRank& rank : ranks_) {
+      if (!rank.is_stuck || rank.begin_ns < end) continue;
+      rank.is_stuck = false;
+      has_changed = true;
+    }
+    return has_changed;
+  }
+
+  CircleStep StepFrom(size_t of_rank) const {
+    const auto& [call, need] = ranks_[of_rank].needs.front();
+    const auto awaited = std::ranges::find_if(
+        need.ranks, [&](size_t rank) { return ranks_[rank].is_stuck; });
+    return {.rank = of_rank,
+            .awaited = *awaited,
+            .call = call,
+            .operation = need.operation,
+            .tag = need.tag};
+  }
+
+  std::optional<Deadlock> Circle() const {
+    const auto first = std::ranges::find(ranks_, true, &StuckRank::is_stuck);
+    if (first == ranks_.end()) return std::nullopt;
+    Deadlock found;
+    std::vector<CircleStep>& circle = found.circle;
+    for (size_t rank = first - ranks_.begin();;) {
+      const auto seen = std::ranges::find(circle, rank, &CircleStep::rank);
+      if (seen != circle.end()) {
+        circle.erase(circle.begin(), seen);
+        break;
+      }
+      circle.push_back(StepFrom(rank));
+      rank = circle.back().awaited;
+    }
+    std::rotate(circle.begin(),
+                std::ranges::min_element(circle, {}, &CircleStep::rank),
+                circle.end());
+    for (const CircleStep& step : circle) {
+      found.since_ns = std::max(found.since_ns, ranks_[step.rank].begin_ns);
+    }
+    for (const StuckRank& rank : ranks_) {
+      if (!rank.is_stuck) continue;
+      ++found.others;
+      found.waiting_ns += rank.end_ns - std::max(rank.begin_ns, found.since_ns);
+    }
+    found.others -= circle.size();
+    return found;
+  }
+
+  const JobOfRanks& job_;
+  const model::Trace& trace_;
+  std::vector<StuckRank> ranks_;
+  std::map<EventIndex, const MpiCall*> open_;  // calls and requests
+  std::map<std::pair<size_t, int64_t>, const MpiCall*> last_;  // of threads
+  std::map<EventIndex, Need> needs_;                           // of open calls
+  std::set<EventIndex> unknown_;  // open calls that may be over soon
+};
+
+}  // namespace
+
+std::optional<Deadlock> FindDeadlock(const JobOfRanks& job) {
+  return DeadlockFinder(job).Run();
+}
+
+}  // namespace kymo::analysis
