@@ -1,6 +1,14 @@
 #include "backends/mpi/target/call.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "backends/mpi/target/communicators.h"
+#include "profiler/base/descriptor.h"
 #include "profiler/record/captured.h"
 
 namespace kymo::mpi {
@@ -129,7 +137,47 @@ const void* ReturnAddress(const void* frame) noexcept {
   return static_cast<const void* const*>(frame)[1];
 }
 
+// Since when the thread is there at least, in nanoseconds: the kernel counts
+// in hundredths of a second. 0: it does not tell.
+int64_t AgeOfThread() noexcept {
+  const int file = AboveStandardStreams(
+      open("/proc/thread-self/stat", O_RDONLY | O_CLOEXEC));
+  if (file < 0) return 0;
+  char text[1024];
+  const ssize_t size = read(file, text, sizeof(text) - 1);
+  close(file);
+  if (size <= 0) return 0;
+  text[size] = '\0';
+  // Behind the name, which may have any characters, are fields 3, 4, ...
+  const char* at = strrchr(text, ')');
+  constexpr int kStart = 22;
+  for (int field = 2; at != nullptr && field < kStart; ++field) {
+    at = strchr(at + 1, ' ');
+  }
+  if (at == nullptr) return 0;
+  const int64_t tick_ns = 1'000'000'000 / sysconf(_SC_CLK_TCK);
+  timespec now;
+  if (clock_gettime(CLOCK_BOOTTIME, &now) != 0) return 0;
+  const int64_t start_ns = (strtoll(at, nullptr, 10) + 1) * tick_ns;
+  const int64_t age_ns =
+      now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec - start_ns;
+  return age_ns > 0 ? age_ns : 0;
+}
+
+// A thread that calls MPI for the first time may have computed before. Of the
+// first one of a process, its other events say so.
+void SayThread() noexcept {
+  open_call.is_known = true;
+  if (gettid() == getpid()) return;
+  const int error = errno;
+  const record::Arg args[] = {{"age_ns", AgeOfThread()}};
+  record::RecordInstant("MPI thread", {}, args, 1);
+  errno = error;
+}
+
 void Enter(const void* frame) noexcept {
+  if (!open_call.is_known) [[unlikely]]
+    SayThread();
   open_call.frame = frame;
   open_call.caller = ReturnAddress(frame);
 }

@@ -59,6 +59,7 @@ struct OpenCall {
   const void* frame = nullptr;   // of our function; null = none
   const void* caller = nullptr;  // the return address there
   record::OpenRange range;
+  bool is_known = false;  // what there is to say of the thread has been said
 };
 extern constinit thread_local OpenCall open_call
     __attribute__((tls_model("initial-exec")));

@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 // "rank 0: waited 20, delay 45, through 25".
 std::vector<std::string> LateRanksOf(const model::Trace& trace) {
@@ -144,6 +145,34 @@ TEST(RankWaitsTest, AWaitIsFollowedAsFarAsItIsLong) {
   EXPECT_THAT(LateRanksOf(job.Build()),
               ElementsAre("rank 0: waited 400, delay 400, through 0",
                           "rank 1: waited 80, delay 80, through 0"));
+}
+
+// A helper thread of rank 1 computes until 500 and sends to rank 0. Meanwhile,
+// its first thread waits for rank 2.
+TEST(RankWaitsTest, AThreadComputesBeforeItsFirstCall) {
+  for (const int64_t age : {0, 300, 390}) {
+    Job job;
+    job.AddRank(0, 3);
+    job.Call("MPI_Recv", 100, 510, {{"comm", 0}, {"from", 1}, {"tag", 1}});
+    job.AddRank(1, 3);
+    job.Call("MPI_Init_thread", 10, 90);
+    job.Call("MPI_Recv", 120, 480, {{"comm", 0}, {"from", 2}, {"tag", 1}});
+    job.Thread(1, 1);
+    if (age > 0) job.Made(500, age);
+    job.Call("MPI_Send", 500, 505, {{"comm", 0}, {"to", 0}, {"tag", 1}});
+    job.AddRank(2, 3);
+    job.Call("MPI_Send", 480, 485, {{"comm", 0}, {"to", 1}, {"tag", 1}});
+    // Before the helper was made, rank 1 waited for rank 2 from 120 on. If it
+    // was made just then, rank 1 computed from 480 on.
+    const int64_t computed = age == 0 ? 20 : age == 300 ? 300 : 400;
+    EXPECT_THAT(
+        LateRanksOf(job.Build()),
+        UnorderedElementsAre(
+            absl::StrCat("rank 1: waited 400, delay ", computed, ", through 0"),
+            absl::StrCat("rank 2: waited 360, delay ", 360 + 400 - computed,
+                         ", through ", 400 - computed)))
+        << age;
+  }
 }
 
 // Each waits for the other one until the end: neither is the origin of both.

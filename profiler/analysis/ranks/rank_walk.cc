@@ -39,11 +39,28 @@ RankWalk::RankWalk(const JobOfRanks& job)
   }
 }
 
-void RankWalk::LookAt(TrackIndex track, RankTime& time) const {
+void RankWalk::NoteThread(EventIndex event) {
+  const model::Track& track = trace_.tracks()[trace_.track()[event]];
+  for (const model::Arg& arg : trace_.args(event)) {
+    if (trace_.Name(arg.key) != "age_ns") continue;
+    if (arg.type != model::ArgType::kInt) continue;
+    made_[{track.pid, track.id}] = trace_.start()[event] - arg.int_value();
+  }
+}
+
+TimeNs RankWalk::BeginOf(TrackIndex track) const {
+  const model::Track& of = trace_.tracks()[track];
+  const auto at = made_.find({of.pid, of.id});
+  return at == made_.end() ? at_.time_ns : std::min(at->second, at_.time_ns);
+}
+
+void RankWalk::LookAt(TrackIndex track, RankTime& time) {
+  const auto thread = trace_.strings().Find("MPI thread");
   const EventIndex end = trace_.track_end(track);
   for (EventIndex e = trace_.track_begin(track); e < end; ++e) {
     time.first_ns = std::min(time.first_ns, trace_.start()[e]);
     time.last_ns = std::max(time.last_ns, trace_.end()[e]);
+    if (trace_.name()[e] == thread) NoteThread(e);
   }
   const model::Track& of = trace_.tracks()[track];
   const bool is_main = of.kind == model::TrackKind::kThread &&
@@ -102,9 +119,14 @@ EventIndex RankWalk::CallBefore(TrackIndex track) const {
 
 bool RankWalk::Step() {
   EventIndex call = CallBefore(at_.track);
-  // Before its first call, a thread was made by the one that began MPI.
   const TrackIndex main = times_[at_.rank].main;
-  if (call == kNoEvent && CallBefore(main) != kNoEvent) {
+  if (call == kNoEvent && at_.track != main) {
+    const TimeNs begin = BeginOf(at_.track);
+    Add(kNoEvent, begin);
+  }
+  // The one that began MPI has made it.
+  const bool is_made = call == kNoEvent && CallBefore(main) != kNoEvent;
+  if (is_made) {
     at_.track = main;
     call = CallBefore(main);
   }
@@ -122,8 +144,10 @@ bool RankWalk::Step() {
   // A wait for a rank that never came goes on as the call does: its record may
   // end before or after that of the rank that waited for this one.
   const bool never_came = late != nullptr && late->event == kNoEvent;
-  if (late != nullptr && (never_came || late->until_ns <= at_.time_ns)) {
-    if (!never_came || !goes_on) Add(call, late->until_ns);
+  // The thread may have been made while the other one was in a wait.
+  const bool is_over = late != nullptr && late->until_ns <= at_.time_ns;
+  if (late != nullptr && (never_came || is_over || is_made)) {
+    if (never_came ? !goes_on : is_over) Add(call, late->until_ns);
     if (GoTo(*late)) return true;
   }
   Add(call, trace_.start()[call]);

@@ -11,6 +11,10 @@
 // kill all ranks at the same moment. The exception is the rank that broke off
 // first.
 //
+// Before its first call of MPI, a thread computes since it was made, which the
+// record says of those that MPI_Init did not see. Then the walk goes on in the
+// thread of MPI_Init, as if that had made it.
+//
 // Units: nanoseconds. Threads: values. The job must outlive it. Cost: a look at
 // each event of the trace, and a binary search for each step.
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_RANK_WALK_H_
@@ -20,6 +24,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "profiler/analysis/ranks/call_waits.h"
@@ -68,7 +73,10 @@ class RankWalk {
     model::TrackIndex main = model::kNoTrack;
   };
 
-  void LookAt(model::TrackIndex track, RankTime& time) const;
+  void LookAt(model::TrackIndex track, RankTime& time);
+  void NoteThread(model::EventIndex event);
+  // When the thread was made; the time of the walk if nobody knows that.
+  TimeNs BeginOf(model::TrackIndex track) const;
   void Add(model::EventIndex call, TimeNs start_ns);
   model::EventIndex CallBefore(model::TrackIndex track) const;
   bool Step();
@@ -80,6 +88,8 @@ class RankWalk {
   const std::optional<size_t> broke_off_;
   std::vector<RankTime> times_;  // by rank
   std::map<model::TrackIndex, std::vector<model::EventIndex>> calls_of_;
+  // When threads were made at the latest, by process and thread.
+  std::map<std::pair<int64_t, int64_t>, TimeNs> made_;
   Place at_;
   Limits limits_;
   std::vector<size_t> were_here_;  // where the walk was at that time

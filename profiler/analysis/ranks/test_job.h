@@ -29,6 +29,11 @@ class Job {
   void Thread(int64_t rank, int64_t number) {
     track_ = t_.AddThread(100 + rank, 1'000 + number, "thread");
   }
+  // The thread was made so long before this time.
+  void Made(TimeNs time, int64_t age_ns) {
+    t_.AddInstant(track_, "MPI thread", time);
+    Describe({{"age_ns", age_ns}});
+  }
   // A further track of a rank's thread.
   void Lane(int64_t rank) {
     track_ = t_.AddThread(100 + rank, 100 + rank, "main (lane 2)");
