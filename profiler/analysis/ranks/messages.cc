@@ -6,6 +6,8 @@
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 namespace kymo::analysis {
 namespace {
@@ -83,9 +85,82 @@ Lateness WaitedFor(const model::Trace& trace, const WaitCalls& waits,
   return late;
 }
 
-// Of the calls of a lane behind the first `matched` ones, which have partners.
+// Requests that receive from MPI_ANY_SOURCE, of which nobody has seen that they
+// are complete. What comes takes the first receive that it fits, so a message
+// may be in one of these, and not in a later receive that names its sender.
+class OpenToAnybody {
+ public:
+  OpenToAnybody(const model::Trace& trace, const RankCalls& calls,
+                const WaitCalls& waits)
+      : trace_(trace), waits_(waits) {
+    for (const MpiCall& call : calls.calls) {
+      const bool is_one =
+          call.is_open && call.is_request && call.comm >= 0 && call.from < 0 &&
+          call.to < 0 &&
+          trace.EventName(call.event).find("ecv") != std::string_view::npos;
+      if (is_one) by_place_[{call.rank, call.comm}].push_back(&call);
+    }
+    for (auto& [place, open] : by_place_) {
+      std::ranges::stable_sort(open, {}, &MpiCall::receives_at_ns);
+    }
+  }
+
+  // The receive that has the message in place of this one. Null: none. It is
+  // known to be so if the message is through, and its receiver still waits.
+  const MpiCall* Take(const MpiCall& send, const MpiCall& receive) {
+    const auto at = by_place_.find({receive.rank, receive.comm});
+    if (at == by_place_.end() || send.is_open || !IsAwaited(receive)) {
+      return nullptr;
+    }
+    std::vector<const MpiCall*>& open = at->second;
+    if (open.empty() ||
+        open.front()->receives_at_ns >= receive.receives_at_ns) {
+      return nullptr;
+    }
+    const MpiCall* const first = open.front();
+    open.erase(open.begin());
+    return first;
+  }
+
+ private:
+  // Whether the rank was in a call for it when the recording ended.
+  bool IsAwaited(const MpiCall& receive) const {
+    if (!receive.is_open || !receive.is_request) return receive.is_open;
+    const auto wait = waits_.Of(receive.event, receive.rank);
+    return wait && (trace_.flags()[waits_.by_rank()[receive.rank][*wait]] &
+                    model::kEventOpen) != 0;
+  }
+
+  const model::Trace& trace_;
+  const WaitCalls& waits_;
+  // By rank and communicator, in the order in which they were begun.
+  std::map<std::pair<size_t, int64_t>, std::vector<const MpiCall*>> by_place_;
+};
+
+// The sends and the receives of a lane that belong together, and how many of
+// either have a partner.
+struct Pairs {
+  std::vector<std::pair<const MpiCall*, const MpiCall*>> list;
+  size_t sends = 0;
+  size_t receives = 0;
+};
+
+Pairs PairsOf(const Ends& ends, OpenToAnybody& anybody) {
+  Pairs pairs;
+  while (pairs.sends < ends.sends.size() &&
+         pairs.receives < ends.receives.size()) {
+    const MpiCall& send = *ends.sends[pairs.sends++];
+    const MpiCall& receive = *ends.receives[pairs.receives];
+    const MpiCall* const taken = anybody.Take(send, receive);
+    if (taken == nullptr) ++pairs.receives;
+    pairs.list.emplace_back(&send, taken == nullptr ? &receive : taken);
+  }
+  return pairs;
+}
+
+// Of the calls of a lane that have no partner.
 void AddUnanswered(const model::Trace& trace, const RankCalls& calls,
-                   const Lane& lane, const Ends& ends, size_t matched,
+                   const Lane& lane, const Ends& ends, const Pairs& pairs,
                    MatchedMessages& found) {
   const auto rank_of = [&](int64_t number) {
     const auto at = std::ranges::find(calls.ranks, number, &Rank::rank);
@@ -111,10 +186,10 @@ void AddUnanswered(const model::Trace& trace, const RankCalls& calls,
          .waiting_ns = call.is_request || is_unsure ? 0 : time});
     return true;
   };
-  for (size_t i = matched; i < ends.sends.size(); ++i) {
+  for (size_t i = pairs.sends; i < ends.sends.size(); ++i) {
     found.sends_alone += !add(*ends.sends[i], false);
   }
-  for (size_t i = matched; i < ends.receives.size(); ++i) {
+  for (size_t i = pairs.receives; i < ends.receives.size(); ++i) {
     found.receives_alone += !add(*ends.receives[i], true);
   }
   if (ends.sends.size() > ends.receives.size()) return;
@@ -183,12 +258,13 @@ MatchedMessages MatchMessages(const model::Trace& trace,
 MatchedMessages MatchMessages(const model::Trace& trace, const RankCalls& calls,
                               const WaitCalls& waits) {
   MatchedMessages matched;
+  OpenToAnybody anybody(trace, calls, waits);
   for (const auto& [lane, ends] : LanesOf(trace, calls)) {
-    const size_t count = std::min(ends.sends.size(), ends.receives.size());
+    const Pairs pairs = PairsOf(ends, anybody);
     ProbeFinder probes(trace, ends);
-    for (size_t i = 0; i < count; ++i) {
-      const MpiCall& send = *ends.sends[i];
-      const MpiCall& receive = *ends.receives[i];
+    for (const auto& [sent, received] : pairs.list) {
+      const MpiCall& send = *sent;
+      const MpiCall& receive = *received;
       const MpiCall& awaited_in = probes.Before(receive);
       const Lateness sender = WaitedFor(trace, waits, awaited_in, send, true);
       const Lateness receiver = WaitedFor(trace, waits, send, receive, false);
@@ -203,7 +279,7 @@ MatchedMessages MatchMessages(const model::Trace& trace, const RankCalls& calls,
                                   .sender_came = sender.came,
                                   .receiver_came = receiver.came});
     }
-    AddUnanswered(trace, calls, lane, ends, count, matched);
+    AddUnanswered(trace, calls, lane, ends, pairs, matched);
   }
   CountOnce(matched.messages, matched.unanswered);
   std::stable_sort(matched.messages.begin(), matched.messages.end(),

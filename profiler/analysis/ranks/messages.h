@@ -23,7 +23,9 @@
 // A call that went on when the recording ended, and whose other rank has not
 // begun its part, waited for that rank all the time. So a rank that died, or
 // hangs elsewhere, is named. Nobody is if the call is for MPI_ANY_SOURCE or
-// MPI_ANY_TAG, also if MPI_Sendrecv sends to one rank and receives so.
+// MPI_ANY_TAG, also if MPI_Sendrecv sends to one rank and receives so. If a
+// message is through, and its receiver was in a later call for it alone, such a
+// receive has taken it before.
 //
 // Units: nanoseconds and bytes. Threads: values.
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_MESSAGES_H_

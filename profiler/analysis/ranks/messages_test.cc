@@ -333,5 +333,31 @@ TEST(MessagesTest, WhoPollsAndThenWaitsComesWhenItWaits) {
   EXPECT_EQ(all.messages.messages[0].late_receiver_ns, 300);
 }
 
+// The receive for anybody was there first, so it has the message of rank 1. The
+// other one waits for a second message.
+TEST(MessagesTest, AMessageTakesTheFirstReceiveThatItFits) {
+  for (const TimeNs begin : {100, 250}) {
+    Job job;
+    job.AddRank(0, 2);
+    job.Call("MPI_Irecv", begin, 900, {{"comm", 0}},
+             model::kEventOpen | model::kEventAsync);
+    job.Call("MPI_Recv", 200, 900,
+             {{"comm", 0}, {"source", 1}, {"source_tag", 3}},
+             model::kEventOpen);
+    job.AddRank(1, 2);
+    job.Call("MPI_Send", 300, 305, {{"comm", 0}, {"to", 0}, {"tag", 3}});
+    const model::Trace trace = job.Build();
+    const MatchedMessages matched = MatchMessages(trace, FindRankCalls(trace));
+    ASSERT_THAT(matched.messages, SizeIs(1));
+    const bool is_first = begin < 200;
+    EXPECT_EQ(trace.EventName(matched.messages[0].receive),
+              is_first ? "MPI_Irecv" : "MPI_Recv");
+    ASSERT_THAT(matched.unanswered, SizeIs(is_first ? 1 : 0));
+    if (!is_first) continue;
+    EXPECT_EQ(matched.unanswered[0].awaited, 1u);
+    EXPECT_EQ(matched.unanswered[0].waiting_ns, 700);
+  }
+}
+
 }  // namespace
 }  // namespace kymo::analysis
