@@ -3,12 +3,14 @@
 //   const JobOfRanks job(trace, FindRankCalls(trace));
 //   Print(CollectiveSums(job), LateRanks(job));
 //
-// Threads: values. Cost: that of matching the messages and collective calls of
-// the trace; nothing if it has no ranks. The trace must outlive it.
+// Threads: any may read it. Cost: that of matching the messages and collective
+// calls of the trace; nothing if it has no ranks. What goes back through the
+// ranks (LateRanks, FindRankPath) costs more: it is found when it is first
+// asked for, and kept. The trace must outlive it.
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_JOB_OF_RANKS_H_
 #define KYMO_PROFILER_ANALYSIS_RANKS_JOB_OF_RANKS_H_
 
-#include <utility>
+#include <memory>
 #include <vector>
 
 #include "profiler/analysis/ranks/call_waits.h"
@@ -20,17 +22,14 @@
 
 namespace kymo::analysis {
 
+struct KeptResults;  // kept_results.h
+
 struct JobOfRanks {
-  explicit JobOfRanks(const model::Trace& of)
-      : JobOfRanks(of, FindRankCalls(of)) {}
-  JobOfRanks(const model::Trace& of, RankCalls found)
-      : trace(of),
-        calls(std::move(found)),
-        collectives(FindCollectives(trace, calls)),
-        wait_calls(trace, calls),
-        messages(MatchMessages(trace, calls, wait_calls)),
-        waits(trace, wait_calls, collectives, messages),
-        call_waits(trace, collectives, messages, waits) {}
+  explicit JobOfRanks(const model::Trace& of);
+  JobOfRanks(const model::Trace& of, RankCalls found);
+  ~JobOfRanks();
+  JobOfRanks(const JobOfRanks&) = delete;
+  JobOfRanks& operator=(const JobOfRanks&) = delete;
 
   const model::Trace& trace;
   const RankCalls calls;
@@ -39,6 +38,7 @@ struct JobOfRanks {
   const MatchedMessages messages;
   const RequestWaits waits;
   const CallWaits call_waits;
+  const std::unique_ptr<KeptResults> kept;  // for those who find them
 };
 
 }  // namespace kymo::analysis

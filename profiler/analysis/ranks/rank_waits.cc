@@ -6,12 +6,14 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "profiler/analysis/ranks/kept_results.h"
 #include "profiler/analysis/ranks/rank_walk.h"
 
 namespace kymo::analysis {
@@ -91,8 +93,8 @@ class WaitsInTime {
 // Follows each wait to its origin.
 class LateRankFinder {
  public:
-  explicit LateRankFinder(const JobOfRanks& job)
-      : job_(job), trace_(job.trace), walk_(job) {}
+  LateRankFinder(const JobOfRanks& job, RankWalk& walk)
+      : job_(job), trace_(job.trace), walk_(walk) {}
 
   std::vector<LateRank> Run() {
     for (const CollectiveOperation& operation : job_.collectives) {
@@ -211,7 +213,7 @@ class LateRankFinder {
 
   const JobOfRanks& job_;
   const Trace& trace_;
-  RankWalk walk_;
+  RankWalk& walk_;
   std::map<size_t, Sum> sums_;
 };
 
@@ -257,7 +259,10 @@ std::vector<WaitSum> WaitSums(const JobOfRanks& job) {
 }
 
 std::vector<LateRank> LateRanks(const JobOfRanks& job) {
-  return LateRankFinder(job).Run();
+  KeptResults& kept = *job.kept;
+  const std::lock_guard<std::mutex> held(kept.mutex);
+  if (!kept.late) kept.late = LateRankFinder(job, kept.WalkOf(job)).Run();
+  return *kept.late;
 }
 
 }  // namespace kymo::analysis

@@ -75,7 +75,7 @@ struct LateRank {
 };
 
 // By delay, largest first; without those that nobody waited for. Cost: a walk
-// back through each wait.
+// back through each wait, the first time.
 std::vector<LateRank> LateRanks(const JobOfRanks& job);
 
 }  // namespace kymo::analysis
