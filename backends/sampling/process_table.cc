@@ -24,6 +24,13 @@ std::string ReadName(int64_t pid) {
   return name;
 }
 
+// The number of a thread that ended may be another's.
+void Begin(SampledThread& thread, std::string_view name) {
+  thread.name = name;
+  thread.program_name.clear();
+  thread.program_name_read_ns = 0;
+}
+
 }  // namespace
 
 SampledProcess& ProcessTable::Process(int64_t pid) {
@@ -44,7 +51,7 @@ SampledThread& ProcessTable::Thread(int64_t pid, int64_t tid) {
 void ProcessTable::OnFork(int64_t pid, int64_t tid, int64_t parent_pid,
                           int64_t parent_tid, TimeNs time_ns) {
   const std::string thread_name = Thread(parent_pid, parent_tid).name;
-  Thread(pid, tid).name = thread_name;
+  Begin(Thread(pid, tid), thread_name);
   if (pid == parent_pid) {
     Process(pid).live_threads.insert(tid);
     return;
@@ -74,7 +81,11 @@ bool ProcessTable::OnExit(int64_t pid, int64_t tid, TimeNs time_ns) {
 
 void ProcessTable::OnName(int64_t pid, int64_t tid, std::string_view name,
                           bool is_exec) {
-  Thread(pid, tid).name = name;
+  if (is_exec) {
+    Begin(Thread(pid, tid), name);
+  } else {
+    Thread(pid, tid).name = name;
+  }
   SampledProcess& process = Process(pid);
   if (is_exec) {
     process.space.Clear();
@@ -85,6 +96,19 @@ void ProcessTable::OnName(int64_t pid, int64_t tid, std::string_view name,
     process.command_line = ReadCommandLine(pid);
   }
   if (is_exec || process.name.empty()) process.name = name;
+}
+
+bool ProcessTable::IsNameDue(int64_t pid, int64_t tid, int64_t monotonic_ns) {
+  int64_t& read_ns = Thread(pid, tid).program_name_read_ns;
+  if (read_ns != 0 && monotonic_ns - read_ns < kNsPerSecond) return false;
+  read_ns = monotonic_ns;
+  return true;
+}
+
+void ProcessTable::OnProgramName(int64_t pid, int64_t tid,
+                                 std::string_view name) {
+  Thread(pid, tid).program_name = name;
+  Track(pid, tid);
 }
 
 void ProcessTable::OnExisting(int64_t pid, int64_t tid, std::string_view name) {
@@ -135,11 +159,13 @@ void ProcessTable::Describe(model::TraceShard& shard) const {
          .end_ns = process.end_ns});
   }
   for (const auto& [pid, tid] : tracks_) {
+    const SampledThread& thread = threads_.at({pid, tid});
     shard.tracks.push_back(
         {.kind = model::TrackKind::kThread,
          .pid = pid,
          .id = tid,
-         .name = shard.strings.Intern(threads_.at({pid, tid}).name)});
+         .name = shard.strings.Intern(
+             thread.program_name.empty() ? thread.name : thread.program_name)});
   }
 }
 

@@ -49,7 +49,11 @@ struct SampledProcess {
 };
 
 struct SampledThread {
-  std::string name;
+  std::string name;  // the kernel's
+  // What the program calls it, if it says that elsewhere (Python), and when it
+  // was last looked for, CLOCK_MONOTONIC; 0 = never.
+  std::string program_name;
+  int64_t program_name_read_ns = 0;
   model::TrackIndex track = model::kNoTrack;  // none before the first sample
 };
 
@@ -75,10 +79,15 @@ class ProcessTable {
   void OnTimerSample(int64_t pid, int64_t tid, int64_t parent_pid,
                      int64_t image_ns, std::string_view thread_name);
   void OnName(int64_t pid, int64_t tid, std::string_view name, bool is_exec);
+  // Whether it is time to look for what the program calls the thread, which
+  // may change: once a second. Says so once.
+  bool IsNameDue(int64_t pid, int64_t tid, int64_t monotonic_ns);
+  // The thread is described with this name, with a sample or without.
+  void OnProgramName(int64_t pid, int64_t tid, std::string_view name);
   // A thread that was there before the recording.
   void OnExisting(int64_t pid, int64_t tid, std::string_view name);
 
-  // The thread's track in the shard, made at the thread's first sample.
+  // The thread's track in the shard, made when it is first asked for.
   model::TrackIndex Track(int64_t pid, int64_t tid);
 
   // Fills the shard's processes and tracks.

@@ -1,6 +1,5 @@
 #include "backends/sampling/stack_store.h"
 
-#include <limits.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -49,19 +48,6 @@ constexpr size_t kMostLostFiles = 3;
 // how much of it is read.
 constexpr uint64_t kFarthestCaller = uint64_t{64} << 20;
 constexpr size_t kFarBytes = size_t{16} << 10;
-
-// Words of a process's memory. Returns how many could be read.
-size_t ReadWords(int64_t pid, std::span<const uint64_t> addresses,
-                 std::span<uint64_t> values) {
-  static_assert(Unwinder::kMaxFrames <= IOV_MAX);
-  std::vector<iovec> words;
-  for (const uint64_t address : addresses) {
-    words.push_back({reinterpret_cast<void*>(address), sizeof(uint64_t)});
-  }
-  const ssize_t bytes = processes::ReadOtherMemory(
-      pid, pid, words, std::as_writable_bytes(values));
-  return bytes < 0 ? 0 : static_cast<size_t>(bytes) / sizeof(uint64_t);
-}
 
 // How to make a program name the code that it makes.
 std::string_view HowToName(std::string_view program) {
@@ -176,7 +162,7 @@ void StackStore::FindOuterFrames(const CapturedStack& captured,
   const StackCopy copy{captured.registers[kRsp], captured.stack};
   const auto read = [&](std::span<const uint64_t> addresses,
                         std::span<uint64_t> values) {
-    return ReadWords(captured.pid, addresses, values);
+    return processes::ReadOtherWords(captured.pid, addresses, values);
   };
   outer_frames_.Complete(captured.tid, process.image_ns, copy, read, &unwound_);
   if (unwound_.is_joined) ++joined_count_;
@@ -200,8 +186,10 @@ void StackStore::AddPython(const CapturedStack& captured,
                         frames.was_late);
   }
   switch (result) {
-    case PythonStacks::Result::kNone:
     case PythonStacks::Result::kWhole:
+      NameThread(captured, process);
+      break;
+    case PythonStacks::Result::kNone:
       break;
     case PythonStacks::Result::kTorn:
       ++torn_python_count_;
@@ -210,6 +198,16 @@ void StackStore::AddPython(const CapturedStack& captured,
       ++unread_python_count_;
       break;
   }
+}
+
+// A program may give a thread another name at any time.
+void StackStore::NameThread(const CapturedStack& captured,
+                            const SampledProcess& process) {
+  const int64_t pid = captured.pid;
+  const int64_t tid = captured.tid;
+  if (tid == 0 || !processes_.IsNameDue(pid, tid, MonotonicNs())) return;
+  const auto name = python_.ReadThreadName(*process.python);
+  if (name) processes_.OnProgramName(pid, tid, *name);
 }
 
 void StackStore::PlaceCallchain(const CapturedStack& captured,

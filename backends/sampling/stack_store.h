@@ -120,6 +120,7 @@ class StackStore {
 
  private:
   void AddPython(const CapturedStack& captured, SampledProcess& process);
+  void NameThread(const CapturedStack& captured, const SampledProcess& process);
   void UnwindInto(const CapturedStack& captured, SampledProcess& process);
   void ReadOn(const CapturedStack& captured, const SampledProcess& process);
   void FindOuterFrames(const CapturedStack& captured,

@@ -231,6 +231,17 @@ ssize_t ReadOtherMemory(int64_t pid, int64_t tid, std::span<const iovec> pieces,
       });
 }
 
+size_t ReadOtherWords(int64_t pid, std::span<const uint64_t> addresses,
+                      std::span<uint64_t> words) {
+  std::vector<iovec> pieces;
+  for (const uint64_t address : addresses) {
+    pieces.push_back({reinterpret_cast<void*>(address), sizeof(uint64_t)});
+  }
+  const ssize_t bytes =
+      ReadOtherMemory(pid, pid, pieces, std::as_writable_bytes(words));
+  return bytes < 0 ? 0 : static_cast<size_t>(bytes) / sizeof(uint64_t);
+}
+
 std::string ReadArguments(int64_t pid) {
   std::string text(kMostArgumentBytes, '\0');
   const PatientReader::Read read = [pid](std::span<std::byte> into) {

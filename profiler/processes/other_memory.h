@@ -31,6 +31,12 @@ namespace kymo::processes {
 ssize_t ReadOtherMemory(int64_t pid, int64_t tid, std::span<const iovec> pieces,
                         std::span<std::byte> into);
 
+// Words that lie apart, at most kMostOtherWords. How many could be read, from
+// the first one on.
+inline constexpr size_t kMostOtherWords = 1024;  // IOV_MAX
+size_t ReadOtherWords(int64_t pid, std::span<const uint64_t> addresses,
+                      std::span<uint64_t> words);
+
 // The arguments of the process, each with a 0 behind it, up to 128 KiB. Empty:
 // it is gone, or this would have taken 100 ms.
 std::string ReadArguments(int64_t pid);

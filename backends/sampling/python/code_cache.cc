@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/sampling/python/python_text.h"
+#include "backends/sampling/python/thread_name.h"
 #include "profiler/base/strings.h"
 #include "profiler/base/time.h"
 
@@ -64,6 +65,7 @@ PythonCode CodeCache::ReadCode(uint64_t address, const CodeFields& fields,
   code.file = ReadPythonText(fields.filename, layout_, kMostPathCharacters,
                              true, memory)
                   .value_or("");
+  code.begins_thread = name && BeginsThread(*name, code.file);
   const std::string_view path = code.file;
   code.function = absl::StrCat(name.value_or("[unknown]"), " (",
                                ToAbsl(path.substr(path.find_last_of('/') + 1)),

@@ -46,6 +46,7 @@ struct PythonCode {
   uint64_t end = 0;
   std::string function;  // "train (loop.py:12)"; empty: the interpreter's own
   std::string file;
+  bool begins_thread = false;  // thread_name.h
   LineTable lines;
   int64_t checked_ns = 0;
   // By line.

@@ -38,6 +38,7 @@ TEST_F(CodeCacheTest, AFunctionHasItsNameFileAndLines) {
   EXPECT_EQ(place.function, "Model.train (loop.py:12)");
   EXPECT_EQ(place.file, "/src/loop.py");
   EXPECT_EQ(place.line, 15u);
+  EXPECT_FALSE(code->begins_thread);
   EXPECT_EQ(PlaceOf(*code, 0).line, 12u) << "not begun yet";
   EXPECT_EQ(codes_.FindByInstruction(image_.Instruction(at, 9)), code);
   EXPECT_EQ(codes_.FindByInstruction(image_.Instruction(at, 10)), nullptr);

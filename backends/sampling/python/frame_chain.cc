@@ -68,7 +68,7 @@ std::optional<FrameChain::Fields> FrameChain::ReadFrame(uint64_t frame) {
                             FrameField<uint8_t>(bytes, at.is_entry) != 0};
 }
 
-bool FrameChain::AddFrame(const Fields& fields, int64_t now_ns,
+bool FrameChain::AddFrame(uint64_t frame, const Fields& fields, int64_t now_ns,
                           const FindExact& exact) {
   if (fields.owner > kLastOwnerOfFunctions) return false;
   PythonCode* code = codes_.Find(fields.code, memory_, now_ns);
@@ -77,6 +77,7 @@ bool FrameChain::AddFrame(const Fields& fields, int64_t now_ns,
     first_begin_ = code->begin;
     first_end_ = code->end;
   }
+  if (code->begins_thread) thread_frame_ = frame;
   uint64_t instruction = fields.instruction;
   if (exact != nullptr && frame_count_ == 0) {
     if (const auto known = exact(*code)) {
@@ -121,7 +122,7 @@ FrameChain::End FrameChain::Walk(uint64_t frame, const WatchedFrame& loop,
   places_.clear();
   frame_count_ = 0;
   first_begin_ = first_end_ = 0;
-  outer_frame_ = entry_frame_ = 0;
+  outer_frame_ = entry_frame_ = thread_frame_ = 0;
   pages_.clear();
   was_late_ = false;
   const bool marks_entry = layout_.frame.is_entry != 0;
@@ -130,7 +131,8 @@ FrameChain::End FrameChain::Walk(uint64_t frame, const WatchedFrame& loop,
       return frame_count_ > 0 ? End::kWhole : End::kBroken;
     }
     const auto fields = ReadFrame(frame);
-    if (!fields || !AddFrame(*fields, now_ns, exact)) return End::kBroken;
+    if (!fields || !AddFrame(frame, *fields, now_ns, exact))
+      return End::kBroken;
     if (marks_entry && fields->is_entry) {
       outer_frame_ = fields->previous;
       entry_frame_ = frame;

@@ -71,6 +71,9 @@ class FrameChain {
   // The frame that runs in the next outer loop. 0: none, or not known.
   uint64_t outer_frame() const noexcept { return outer_frame_; }
 
+  // The one of the last Walk with which its thread began. 0: there is none.
+  uint64_t thread_frame() const noexcept { return thread_frame_; }
+
   // The one with which the last Walk ended, if it is 3.11's.
   uint64_t entry_frame() const noexcept { return entry_frame_; }
 
@@ -96,7 +99,8 @@ class FrameChain {
   std::optional<Fields> ReadFrame(uint64_t frame);
   void NotePage(uint64_t address);
   std::span<const std::byte> ReadBytes(uint64_t address, size_t size);
-  bool AddFrame(const Fields& fields, int64_t now_ns, const FindExact& exact);
+  bool AddFrame(uint64_t frame, const Fields& fields, int64_t now_ns,
+                const FindExact& exact);
   // Whether the chain ends with the frame at `address` on the C stack.
   bool IsEndOfLoop(uint64_t address, const WatchedFrame& loop,
                    const StackCopy& copy);
@@ -112,6 +116,7 @@ class FrameChain {
   uint64_t first_end_ = 0;
   uint64_t outer_frame_ = 0;
   uint64_t entry_frame_ = 0;
+  uint64_t thread_frame_ = 0;
   std::vector<uint64_t> pages_;
   bool was_late_ = false;
   const FrameCopy* copy_ = nullptr;

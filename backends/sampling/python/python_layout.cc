@@ -16,25 +16,29 @@ namespace {
 // sizeof(PyCompactUnicodeObject) - sizeof(PyASCIIObject), from 3.12 on.
 constexpr uint64_t kUtf8FieldsBytes = 16;
 
-constexpr PythonLayout kPython311 = {.minor_version = 11,
-                                     .frame = {.size = 80,
-                                               .previous = 48,
-                                               .code = 32,
-                                               .instruction = 56,
-                                               .owner = 69,
-                                               .is_entry = 68},
-                                     .code = {.filename = 112,
-                                              .qualified_name = 128,
-                                              .line_table = 136,
-                                              .first_line = 72,
-                                              .instructions = 184},
-                                     .object = {.type = 8, .size = 16},
-                                     .bytes = {.size = 16, .data = 32},
-                                     .text = {.state = 32,
-                                              .length = 16,
-                                              .ascii_data = 48,
-                                              .other_data = 72,
-                                              .kind_shift = 2}};
+constexpr PythonLayout kPython311 = {
+    .minor_version = 11,
+    .frame = {.size = 80,
+              .previous = 48,
+              .code = 32,
+              .instruction = 56,
+              .locals = 72,
+              .owner = 69,
+              .is_entry = 68},
+    .code = {.filename = 112,
+             .qualified_name = 128,
+             .line_table = 136,
+             .first_line = 72,
+             .instructions = 184},
+    .object = {.type = 8, .size = 16},
+    .type = {.flags = 168, .basic_size = 32, .cached_keys = 872},
+    .attributes = PythonLayout::Attributes::kPointer,
+    .bytes = {.size = 16, .data = 32},
+    .text = {.state = 32,
+             .length = 16,
+             .ascii_data = 48,
+             .other_data = 72,
+             .kind_shift = 2}};
 
 constexpr PythonLayout kPython312 = {
     .minor_version = 12,
@@ -42,6 +46,7 @@ constexpr PythonLayout kPython312 = {
               .previous = 8,
               .code = 0,
               .instruction = 56,
+              .locals = 72,
               .owner = 70,
               .is_entry = 0},
     .code = {.filename = 112,
@@ -50,6 +55,8 @@ constexpr PythonLayout kPython312 = {
              .first_line = 68,
              .instructions = 192},
     .object = {.type = 8, .size = 16},
+    .type = {.flags = 168, .basic_size = 32, .cached_keys = 880},
+    .attributes = PythonLayout::Attributes::kTaggedPointer,
     .bytes = {.size = 16, .data = 32},
     .text = {.state = 32,
              .length = 16,
@@ -91,6 +98,7 @@ PythonLayout LayoutOf(const DebugOffsets& offsets, const GroupPlaces& at,
                   .previous = word[at.frame + 1],
                   .code = word[at.frame + 2],
                   .instruction = word[at.frame + 3],
+                  .locals = word[at.frame + 4],
                   .owner = word[at.frame + 5],
                   .is_entry = 0};
   layout.code = {.filename = word[at.code + 1],
@@ -99,6 +107,12 @@ PythonLayout LayoutOf(const DebugOffsets& offsets, const GroupPlaces& at,
                  .first_line = word[at.code + 5],
                  .instructions = word[at.code + 9]};
   layout.object = {.type = word[at.object + 1], .size = word[at.tuple + 2]};
+  // From 3.14 on, the kernel has the names of threads, which are all that
+  // attributes are read for.
+  if (minor == 13) {
+    layout.type = kPython312.type;
+    layout.attributes = PythonLayout::Attributes::kInline;
+  }
   layout.bytes = {.size = word[at.bytes + 1], .data = word[at.bytes + 2]};
   layout.text = {.state = word[at.text + 1],
                  .length = word[at.text + 2],
@@ -129,8 +143,9 @@ bool MakesSense(const PythonLayout& layout) {
   const auto& code = layout.code;
   return frame.size <= kMostPythonOffset &&
          code.instructions <= kMostPythonOffset && code.instructions % 8 == 0 &&
-         AreFields({frame.previous, frame.code, frame.instruction},
-                   frame.size) &&
+         AreFields(
+             {frame.previous, frame.code, frame.instruction, frame.locals},
+             frame.size) &&
          frame.owner < frame.size &&
          AreFields({code.filename, code.qualified_name, code.line_table,
                     layout.object.type},

@@ -25,6 +25,7 @@ struct PythonLayout {
     uint64_t previous;
     uint64_t code;         // the code object, from 3.14 on with tag bits
     uint64_t instruction;  // where it is, or was last
+    uint64_t locals;       // its first local variable
     uint64_t owner;        // a byte
     // A byte that says that the interpreter's loop began with this frame.
     // 0: from 3.12 on, a frame on the C stack says that.
@@ -41,6 +42,19 @@ struct PythonLayout {
     uint64_t type;
     uint64_t size;  // of objects of variable size
   } object{};
+  struct {
+    uint64_t flags;
+    uint64_t basic_size;
+    uint64_t cached_keys;  // what attributes its objects have
+  } type{};
+  // Where objects of Python's classes have their attributes' values.
+  enum class Attributes {
+    kUnknown,
+    kPointer,        // a pointer before the object says
+    kTaggedPointer,  // the same, with a bit that says that these are no dict
+    kInline,         // behind the object
+  };
+  Attributes attributes = Attributes::kUnknown;
   struct {
     uint64_t size;
     uint64_t data;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/sampling/python/thread_name.h"
 #include "profiler/symbolize/elf_module.h"
 
 namespace kymo::sampling {
@@ -56,6 +57,7 @@ bool PythonProcess::Walk(uint64_t frame, const WatchedFrame& watched,
   loop.places = chain_.places();
   loop.outer_frame = chain_.outer_frame();
   loop.entry_frame = chain_.entry_frame();
+  loop.thread_frame = chain_.thread_frame();
   return true;
 }
 
@@ -139,6 +141,7 @@ PythonProcess::Result PythonProcess::Expand(const StackCopy& copy,
   has_copy_ = frames->copy != nullptr;
   follows_chain_ = false;
   Result result = Result::kWhole;
+  thread_frame_ = 0;
   std::vector<Loop> loops;
   uint64_t expected = 0;
   for (size_t i = 0; i < stack->watched.size(); ++i) {
@@ -191,6 +194,9 @@ PythonProcess::Result PythonProcess::Expand(const StackCopy& copy,
     expected = loop.outer_frame;
     loops.push_back(std::move(loop));
   }
+  if (!loops.empty() && loops.back().end == FrameChain::End::kWhole) {
+    thread_frame_ = loops.back().thread_frame;
+  }
   // From the outside in, so that the numbers of the other frames stay.
   for (size_t i = loops.size(); i-- > 0;) {
     const Loop& loop = loops[i];
@@ -207,6 +213,11 @@ PythonProcess::Result PythonProcess::Expand(const StackCopy& copy,
       stack->end = StackEnd::kTruncated;
   }
   return result;
+}
+
+std::optional<std::string> PythonProcess::ReadThreadName() {
+  if (thread_frame_ == 0) return std::nullopt;
+  return sampling::ReadThreadName(thread_frame_, layout_, *memory_);
 }
 
 }  // namespace kymo::sampling

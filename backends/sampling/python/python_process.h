@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -64,12 +65,16 @@ class PythonProcess {
   Result Expand(const StackCopy& copy, LearnedLoop& learned, int64_t now_ns,
                 FrameMemory* frames, UnwoundStack* stack);
 
+  // What the program calls the thread of the last Expand, read anew.
+  std::optional<std::string> ReadThreadName();
+
  private:
   struct Loop {
     uint64_t frame = 0;
     std::vector<uint64_t> places;
     FrameChain::End end = FrameChain::End::kBroken;
     uint64_t outer_frame = 0;
+    uint64_t thread_frame = 0;  // that with which the thread began; 0: none
     uint64_t entry_frame = 0;   // the outermost of its own; 0: not known
     bool was_replaced = false;  // its first function had returned
     bool is_found = false;  // `frame` is what it ran at the time of the sample
@@ -96,6 +101,7 @@ class PythonProcess {
   FrameChain chain_;
   bool has_copy_ = false;       // of the frames of this stack
   bool follows_chain_ = false;  // from loop to loop
+  uint64_t thread_frame_ = 0;   // of the last stack; 0: not known
 };
 
 }  // namespace kymo::sampling

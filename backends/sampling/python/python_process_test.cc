@@ -144,6 +144,29 @@ TEST_P(PythonProcessTest, ALoopBecomesItsFunctions) {
   EXPECT_EQ(Text(), "f:13 g:13 main:13 C");
 }
 
+// It ends with its outermost function, whose first variable is the thread.
+TEST_P(PythonProcessTest, AThreadMayHaveAName) {
+  codes_.push_back(
+      image_.AddCode("Thread._bootstrap", "/lib/threading.py", 10, 20));
+  const uint64_t first = image_.AddFrame(codes_[4], 0, 4, true);
+  AddLoop({1, 0}, first);
+  AddLoop({4}, 0);
+  stack_.watched[1].registers[kRbx] = first;
+  if (!is_311()) image_.SetFrame(first, codes_[4], EndFrame(1), 4);
+  image_.AddThread(first, "worker-3");
+  EXPECT_EQ(Expand(), PythonProcess::Result::kWhole);
+  EXPECT_EQ(python_.ReadThreadName(), "worker-3");
+  image_.AddThread(first, "another");
+  EXPECT_EQ(python_.ReadThreadName(), "another");
+  // Nor has what does not begin so, and what could not be read whole.
+  image_.SetFrame(first, codes_[3], is_311() ? 0 : EndFrame(1), 4, true);
+  EXPECT_EQ(Expand(), PythonProcess::Result::kWhole);
+  EXPECT_EQ(python_.ReadThreadName(), std::nullopt);
+  image_.SetFrame(first, codes_[4], 0x1234, 4);
+  EXPECT_NE(Expand(), PythonProcess::Result::kWhole);
+  EXPECT_EQ(python_.ReadThreadName(), std::nullopt);
+}
+
 TEST_P(PythonProcessTest, LoopsAndFunctionsOfCStandInBetween) {
   // Frames of outer loops lie below those of inner ones.
   const uint64_t first = image_.AddFrame(codes_[3], 0, 4, true);

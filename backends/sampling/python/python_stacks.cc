@@ -96,6 +96,12 @@ PythonStacks::Result PythonStacks::Expand(int64_t pid,
   return Result::kUnread;
 }
 
+std::optional<std::string> PythonStacks::ReadThreadName(
+    const PythonState& state) {
+  if (state.process == nullptr) return std::nullopt;
+  return state.process->ReadThreadName();
+}
+
 std::vector<std::string> PythonStacks::Remarks() const {
   std::vector<std::string> remarks;
   for (const std::string& refusal : refusals_) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -54,6 +55,10 @@ class PythonStacks {
   Result Expand(int64_t pid, const symbolize::AddressSpace& space,
                 const StackCopy& copy, std::shared_ptr<PythonState>& state,
                 FrameMemory* frames, UnwoundStack* stack);
+
+  // What the program calls the thread of the last Expand, if that had this
+  // state.
+  static std::optional<std::string> ReadThreadName(const PythonState& state);
 
   // Whether any process runs Python that can be read.
   bool has_python() const noexcept { return has_python_; }

@@ -104,4 +104,36 @@ void PythonImage::SetFrame(uint64_t frame, uint64_t code, uint64_t previous,
   }
 }
 
+PythonImage::Thread PythonImage::AddThread(uint64_t frame,
+                                           std::string_view name) {
+  using Attributes = PythonLayout::Attributes;
+  constexpr uint64_t kBasicSize = 16;
+  constexpr size_t kBefore = 32;
+  Thread thread{.object = Take(kBefore + kBasicSize + 64) + kBefore,
+                .type = Take(layout_.type.cached_keys + 8),
+                .keys = Take(256),
+                .values = 0};
+  memory_->Put(frame + layout_.frame.locals, thread.object);
+  memory_->Put(thread.object + layout_.object.type, thread.type);
+  memory_->Put<uint64_t>(thread.type + layout_.type.flags, 1 << 4 | 1 << 2);
+  memory_->Put(thread.type + layout_.type.basic_size, kBasicSize);
+  memory_->Put(thread.type + layout_.type.cached_keys, thread.keys);
+  memory_->Put<uint8_t>(thread.keys + 9, 6);   // 64 bytes of indices
+  memory_->Put<uint8_t>(thread.keys + 10, 2);  // values lie elsewhere
+  memory_->Put<uint64_t>(thread.keys + 24, 2);
+  memory_->Put(thread.keys + 32 + 64, AddText("_target"));
+  memory_->Put(thread.keys + 32 + 64 + 16, AddText("_name"));
+  if (layout_.attributes == Attributes::kInline) {
+    memory_->Put<uint8_t>(thread.object + kBasicSize + 3, 1);
+    thread.values = thread.object + kBasicSize + 8;
+  } else {
+    thread.values = Take(64);
+    const bool is_tagged = layout_.attributes == Attributes::kTaggedPointer;
+    memory_->Put(thread.object - (is_tagged ? 24 : 32),
+                 thread.values - (is_tagged ? 1 : 0));
+  }
+  memory_->Put(thread.values + 8, AddText(name));
+  return thread;
+}
+
 }  // namespace kymo::sampling

@@ -72,9 +72,18 @@ class PythonImage {
   void SetFrame(uint64_t frame, uint64_t code, uint64_t previous, uint64_t unit,
                 bool is_entry = false);
 
- private:
+  // The object of a thread, as the first variable of the function in `frame`,
+  // with the attributes `_target` and `_name`.
+  struct Thread {
+    uint64_t object;
+    uint64_t type;
+    uint64_t keys;
+    uint64_t values;
+  };
+  Thread AddThread(uint64_t frame, std::string_view name);
   uint64_t Take(size_t bytes);
 
+ private:
   const PythonLayout layout_;
   std::unique_ptr<ImageMemory> owned_;
   ImageMemory* memory_;
