@@ -38,6 +38,15 @@ std::string_view WithoutParameters(std::string_view name) {
   return name.substr(0, open);
 }
 
+// What Python calls `f.<locals>.<lambda> (<string>:4)` and `<module> (a.py:1)`
+// has no arguments.
+bool BeginsPythonsName(std::string_view name, size_t at) {
+  if (name[at] != '<') return false;
+  if (at > 0) return name[at - 1] == '.' || name[at - 1] == '(';
+  const size_t end = name.find('>');
+  return end != std::string_view::npos && name.substr(end).starts_with("> (");
+}
+
 // With `<...>` for everything between angle brackets.
 std::string WithoutTemplateArguments(std::string_view name) {
   std::string out;
@@ -50,6 +59,13 @@ std::string WithoutTemplateArguments(std::string_view name) {
       continue;
     }
     const char sign = name[i];
+    if (depth == 0 && BeginsPythonsName(name, i)) {
+      const size_t end = name.find('>', i);
+      if (end == std::string_view::npos) return std::string(name);
+      out += name.substr(i, end + 1 - i);
+      i = end + 1;
+      continue;
+    }
     if (sign == '<' && depth++ == 0) out.append("<").append(kDots).append(">");
     if (depth == 0) out += sign;
     // The arrow of a return type or a lambda closes nothing.

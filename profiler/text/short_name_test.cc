@@ -51,6 +51,15 @@ TEST(ShortNameTest, ThenWhatIsBetweenAngleBrackets) {
   EXPECT_EQ(ShortName("G<decltype(a->b), long>::f", 10), "G<...>::f");
 }
 
+TEST(ShortNameTest, PythonsBracketsAreNames) {
+  EXPECT_EQ(ShortName("load.<locals>.<lambda> (<string>:4)", 30),
+            "load.<loc...mbda> (<string>:4)");
+  EXPECT_EQ(ShortName("<module> (training_loop_of_the_model.py:12)", 30),
+            "<module> ...f_the_model.py:12)");
+  EXPECT_EQ(ShortName("<alloc::vec::Vec<T> as core::ops::Drop>::drop", 20),
+            "<...>::drop");
+}
+
 TEST(ShortNameTest, BracketsThatDoNotMatchAreText) {
   EXPECT_EQ(ShortName("a<b and many words", 12), "a<b... words");
   EXPECT_EQ(ShortName("a)b and many words", 12), "a)b... words");
