@@ -1,3 +1,4 @@
+// Long, because the store is tested with its table of processes.
 #include "backends/sampling/sample_store.h"
 
 #include <unistd.h>
@@ -12,9 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "backends/sampling/process_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/time.h"
 #include "profiler/model/trace_shard.h"
 
 namespace kymo::sampling {
@@ -354,6 +357,58 @@ TEST_F(StoredStacksTest, NumbersOfUnknownFilesAreIgnored) {
                 uint64_t{2} << 48 | (kPlace + 0x31)};
   store_.OnSample(Event());
   EXPECT_EQ(Stack(), "second+0x30 file+0x20 file+0x10 ");
+}
+
+// --- process_table.h ---
+
+constexpr int64_t kPid = 100'000'000;  // more than any process has
+
+std::map<int64_t, std::string> NamesOf(const ProcessTable& table) {
+  model::TraceShard shard;
+  table.Describe(shard);
+  std::map<int64_t, std::string> names;
+  for (const model::Track& track : shard.tracks) {
+    names[track.id] = shard.strings.Get(track.name);
+  }
+  return names;
+}
+
+TEST(ProcessTableTest, AThreadHasTheNameThatItsProgramSays) {
+  ProcessTable table;
+  table.OnExisting(kPid, 1, "python3");
+  table.OnFork(kPid, 2, kPid, 1, 0);
+  table.Track(kPid, 1);
+  // Without a sample.
+  table.OnProgramName(kPid, 2, "worker-3");
+  table.OnName(kPid, 2, "set later", /*is_exec=*/false);
+  EXPECT_EQ(NamesOf(table),
+            (std::map<int64_t, std::string>{{1, "python3"}, {2, "worker-3"}}));
+}
+
+TEST(ProcessTableTest, WhatComesAfterAThreadHasNotItsName) {
+  ProcessTable table;
+  table.OnExisting(kPid, 1, "python3");
+  for (const bool is_exec : {false, true}) {
+    EXPECT_TRUE(table.IsNameDue(kPid, 2, kNsPerSecond));
+    table.OnProgramName(kPid, 2, "worker-3");
+    if (is_exec) {
+      table.OnName(kPid, 2, "ls", is_exec);
+    } else {
+      table.OnFork(kPid, 2, kPid, 1, 0);
+    }
+    EXPECT_EQ(NamesOf(table)[2], is_exec ? "ls" : "python3");
+    EXPECT_TRUE(table.IsNameDue(kPid, 2, kNsPerSecond));
+    table.OnFork(kPid, 2, kPid, 1, 0);
+  }
+}
+
+TEST(ProcessTableTest, NamesAreLookedForOnceASecond) {
+  ProcessTable table;
+  EXPECT_TRUE(table.IsNameDue(1, 2, 5));
+  EXPECT_FALSE(table.IsNameDue(1, 2, 5 + kNsPerSecond - 1));
+  EXPECT_TRUE(table.IsNameDue(1, 3, 5 + kNsPerSecond - 1));
+  EXPECT_TRUE(table.IsNameDue(1, 2, 5 + kNsPerSecond));
+  EXPECT_FALSE(table.IsNameDue(1, 2, 6 + kNsPerSecond));
 }
 
 }  // namespace

@@ -162,6 +162,20 @@ class SampledProgramTest(ProfileTestCase):
         self.assertEqual(result.stdout, b"333333283333335000000\n")
         self.assertIn("python3", result.table)
 
+    def test_threads_of_python_have_the_programs_names(self):
+        # The second one uses no CPU time: only its wait is seen.
+        code = ("import threading, time\n"
+                "def spin():\n"
+                "  end = time.thread_time() + 0.3\n"
+                "  while time.thread_time() < end: pass\n"
+                "def rest(): time.sleep(0.5)\n"
+                "for f in spin, rest:\n"
+                "  threading.Thread(target=f, name='my ' + f.__name__).start()")
+        result = self.profile("/usr/bin/python3", "-c", code, flags=())
+        self.assertEqual(result.status, 0, result.stderr)
+        names = {thread["name"] for thread in result.summary["threads"]}
+        self.assertEqual(names, {"python3", "my spin", "my rest"})
+
     def test_annotated_and_sampled_at_once(self):
         result = self.profile(TRAIN_MLP, "--epochs=10", flags=())
         self.assertIn("mlp::matmul", result.counts)
