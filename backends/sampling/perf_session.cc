@@ -122,15 +122,11 @@ class PerfSession final : public ActivitySession {
   uint64_t until_ns_ = kNever;
   pid_t pid_ = 0;
   DurationNs children_cpu_before_ns_ = 0;
-  // Of events_: all samples, the target's, all records, and lost records as far
-  // as told.
+  // Of events_: all samples, the target's, and lost records as far as told.
   uint64_t all_samples_ = 0;
   uint64_t our_samples_ = 0;
-  uint64_t all_records_ = 0;
   uint64_t told_lost_records_ = 0;
-  // The target's, of events that ended; and what of it were surely samples.
-  uint64_t lost_records_ = 0;
-  uint64_t lost_samples_ = 0;
+  uint64_t lost_records_ = 0;        // the target's, of events that ended
   std::string unsampled_time_text_;  // empty: nothing to say
   uint64_t corrupt_records_ = 0;
   // By process, the thread that ended last.
@@ -301,7 +297,6 @@ void PerfSession::EndEvents() {
   const PerfTotals totals = events_->ReadTotals();
   const uint64_t lost =
       totals.knows_lost ? totals.lost_records : told_lost_records_;
-  lost_samples_ += LostOfTarget(lost, our_samples_, all_records_);
   if (of_all_processes_) {
     lost_records_ += LostOfTarget(lost, our_samples_, all_samples_);
   } else {
@@ -309,7 +304,7 @@ void PerfSession::EndEvents() {
     target_cpu_ns_ += static_cast<DurationNs>(totals.cpu_time_ns);
   }
   if (lost > 0) pids_.OnLost();
-  all_samples_ = our_samples_ = all_records_ = told_lost_records_ = 0;
+  all_samples_ = our_samples_ = told_lost_records_ = 0;
 }
 
 void PerfSession::Drain(uint64_t until_ns) {
@@ -320,7 +315,6 @@ void PerfSession::Drain(uint64_t until_ns) {
 
 void PerfSession::Handle(RecordBytes bytes) {
   if (!IsWithin(bytes, from_ns_, until_ns_)) return;
-  ++all_records_;
   const auto header = DecodeHeader(bytes);
   bool is_good = header.has_value();
   switch (is_good ? header->type : 0) {
@@ -471,7 +465,7 @@ absl::Status PerfSession::Stop() {
   // Of this process and of children, the clock is not that exact.
   const bool knows_clock = running_ && running_->cpu_ns() > 0;
   const uint64_t lost =
-      knows_clock ? LostSamples(lost_records_, lost_samples_,
+      knows_clock ? LostSamples(lost_records_,
                                 cpu_ns - store_.total_weight_ns(), period_ns_)
                   : lost_records_;
   store_.AddLoss(model::Loss::kSamplesLost, lost);

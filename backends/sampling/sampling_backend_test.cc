@@ -194,10 +194,11 @@ TEST(UndeliveredTest, LessIsToldAsTimeWhereTheClockIsExact) {
 }
 
 TEST(UndeliveredTest, LostRecordsAreSamplesAsFarAsTimeIsMissing) {
-  static_assert(LostSamples(100, 20, 50 * kNsPerMs, kNsPerMs) == 50);
-  static_assert(LostSamples(100, 20, 500 * kNsPerMs, kNsPerMs) == 100);
-  static_assert(LostSamples(100, 20, 5 * kNsPerMs, kNsPerMs) == 20);
-  static_assert(LostSamples(100, 20, -5 * kNsPerMs, kNsPerMs) == 20);
+  EXPECT_EQ(LostSamples(100, 50 * kNsPerMs, kNsPerMs), 50u);
+  EXPECT_EQ(LostSamples(100, 500 * kNsPerMs, kNsPerMs), 100u);
+  EXPECT_EQ(LostSamples(100, 4'100 * kNsPerUs, kNsPerMs), 5u);
+  EXPECT_EQ(LostSamples(100, -5 * kNsPerMs, kNsPerMs), 1u);
+  EXPECT_EQ(LostSamples(0, 50 * kNsPerMs, kNsPerMs), 0u);
 }
 
 TEST(UndeliveredTest, TimeInTheKernelIsToldAsTime) {

@@ -46,17 +46,16 @@ inline std::string UnsampledTimeText(DurationNs cpu_time_ns,
          "has none";
 }
 
-// A record that is lost does not say whether it was a sample. So at least the
-// samples' share of the records that were read, and as many as the CPU time
-// without samples, but not more than records are missing.
-constexpr uint64_t LostSamples(uint64_t lost_records, uint64_t share,
-                               DurationNs missing_ns, DurationNs period_ns) {
+// How many of the records that are lost were samples. A lost record does not
+// say what it was. So as many as the CPU time without samples has room for:
+// more would be time that nobody used. At least one, so that a loss is told.
+constexpr uint64_t LostSamples(uint64_t lost_records, DurationNs missing_ns,
+                               DurationNs period_ns) {
   const uint64_t missing =
       missing_ns <= 0
-          ? 0
+          ? 1
           : static_cast<uint64_t>((missing_ns + period_ns - 1) / period_ns);
-  return missing < share ? share
-                         : (missing < lost_records ? missing : lost_records);
+  return missing < lost_records ? missing : lost_records;
 }
 
 // How many of `lost` records were the target's, if `ours` of `all` samples
