@@ -10,7 +10,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,9 +17,9 @@
 #include "backends/sampling/target/sample_ring.h"
 #include "backends/sampling/unwind/stack_copy.h"
 #include "profiler/base/clock.h"
-#include "profiler/base/strings.h"
 #include "profiler/processes/other_memory.h"
 #include "profiler/symbolize/code_place.h"
+#include "profiler/symbolize/jit/how_to_name.h"
 #include "profiler/symbolize/jit/jit_files.h"
 #include "profiler/symbolize/proc_maps.h"
 #include "profiler/symbolize/raw_stack_names.h"
@@ -48,19 +47,6 @@ constexpr size_t kMostLostFiles = 3;
 // how much of it is read.
 constexpr uint64_t kFarthestCaller = uint64_t{64} << 20;
 constexpr size_t kFarBytes = size_t{16} << 10;
-
-// How to make a program name the code that it makes.
-std::string_view HowToName(std::string_view program) {
-  if (program.starts_with("node")) return "run node with --perf-basic-prof";
-  if (program.starts_with("java")) {
-    return "run java with -XX:+PreserveFramePointer "
-           "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit";
-  }
-  if (program.starts_with("python")) {
-    return "run Python 3.12 or later with PYTHONPERFSUPPORT=1";
-  }
-  return "let it write /tmp/perf-PID.map or a jitdump";
-}
 
 }  // namespace
 
@@ -368,7 +354,7 @@ std::vector<std::string> StackStore::Remarks() const {
     remarks.push_back(
         absl::StrCat("sampling: ", count, " samples are in code that ", name,
                      " (", pid, ") made while it ran and that has no names; ",
-                     ToAbsl(HowToName(name))));
+                     symbolize::HowToNameCode(name, pid)));
   }
   for (const int64_t pid : jit_.TooLarge()) {
     remarks.push_back(absl::StrCat(

@@ -1,0 +1,21 @@
+#include "profiler/symbolize/jit/how_to_name.h"
+
+namespace kymo::symbolize {
+
+std::string HowToNameCode(std::string_view program, int64_t pid) {
+  if (program.starts_with("node")) return "run node with --perf-basic-prof";
+  if (program.starts_with("python")) {
+    return "run Python 3.12 or later with PYTHONPERFSUPPORT=1";
+  }
+  if (!program.starts_with("java")) {
+    return "let it write /tmp/perf-PID.map or a jitdump";
+  }
+  // The flags name it at its end alone, which may come after the recording's.
+  return "run java with -XX:+PreserveFramePointer "
+         "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit; if it still "
+         "runs, `jcmd " +
+         std::to_string(pid) +
+         " Compiler.perfmap` names it for the next recording";
+}
+
+}  // namespace kymo::symbolize

@@ -1,0 +1,26 @@
+#include "profiler/symbolize/jit/how_to_name.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kymo::symbolize {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+
+TEST(HowToNameTest, AJavaThatGoesOnIsAskedForItsNames) {
+  EXPECT_THAT(HowToNameCode("java", 4711),
+              AllOf(HasSubstr("-XX:+DumpPerfMapAtExit; if it still runs, "),
+                    EndsWith("`jcmd 4711 Compiler.perfmap` names it for the "
+                             "next recording")));
+}
+
+TEST(HowToNameTest, OthersHaveFlagsOrFiles) {
+  EXPECT_THAT(HowToNameCode("node", 1), EndsWith("--perf-basic-prof"));
+  EXPECT_THAT(HowToNameCode("python3", 1), EndsWith("PYTHONPERFSUPPORT=1"));
+  EXPECT_THAT(HowToNameCode("luajit", 1), HasSubstr("/tmp/perf-PID.map"));
+}
+
+}  // namespace
+}  // namespace kymo::symbolize
