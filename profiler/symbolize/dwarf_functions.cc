@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "profiler/symbolize/listed_units.h"
+#include "profiler/symbolize/stripped/inflated_image.h"
 
 namespace kymo::symbolize {
 namespace {
@@ -63,9 +64,19 @@ bool HoldsFunctions(int tag) {
 
 }  // namespace
 
-DwarfFunctions::DwarfFunctions(Elf* elf)
-    : dwarf_(elf == nullptr ? nullptr
-                            : dwarf_begin_elf(elf, DWARF_C_READ, nullptr)) {
+DwarfFunctions::DwarfFunctions(Elf* elf) { Begin(elf); }
+
+DwarfFunctions::DwarfFunctions(const ElfImage& image) {
+  if (image.elf != nullptr && image.fd >= 0) {
+    own_elf_ = elf_begin(image.fd, ELF_C_READ, nullptr);
+  }
+  Begin(own_elf_ != nullptr ? own_elf_ : image.elf);
+}
+
+void DwarfFunctions::Begin(Elf* elf) {
+  if (elf == nullptr) return;
+  HideNeedlessSections(elf);
+  dwarf_ = dwarf_begin_elf(elf, DWARF_C_READ, nullptr);
   if (dwarf_ == nullptr) return;
   ReadList(elf);
   if (listed_.empty()) ReadAllUnits();
@@ -149,6 +160,7 @@ DwarfFunctions::Unit* DwarfFunctions::UnitAt(uint64_t address) {
 
 DwarfFunctions::~DwarfFunctions() {
   if (dwarf_ != nullptr) dwarf_end(dwarf_);
+  if (own_elf_ != nullptr) elf_end(own_elf_);
 }
 
 void DwarfFunctions::SortByStart(std::vector<Range>& ranges) {

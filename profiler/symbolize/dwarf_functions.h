@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "profiler/symbolize/stripped/elf_image.h"
+
 namespace kymo::symbolize {
 
 // A function at a place. One place has several where calls were inlined.
@@ -29,6 +31,9 @@ class DwarfFunctions {
  public:
   // `elf` is borrowed. If it has no debug information, Find returns nothing.
   explicit DwarfFunctions(Elf* elf);
+  // Opens the file once more: libelf keeps what libdw reads, often hundreds of
+  // megabytes, until the file is closed, and this closes it with the object.
+  explicit DwarfFunctions(const ElfImage& image);
   DwarfFunctions(const DwarfFunctions&) = delete;
   DwarfFunctions& operator=(const DwarfFunctions&) = delete;
   ~DwarfFunctions();
@@ -69,6 +74,9 @@ class DwarfFunctions {
   static std::vector<Dwarf_Die> InlineChain(Dwarf_Die function,
                                             uint64_t address);
 
+  void Begin(Elf* elf);
+
+  Elf* own_elf_ = nullptr;
   Dwarf* dwarf_ = nullptr;
   std::vector<Range> listed_;       // an index is a unit's offset
   std::map<uint64_t, Unit> units_;  // by their offsets

@@ -72,7 +72,7 @@ std::string Demangle(const char* name) {
 
 struct ModuleSymbolizer::Tables {
   explicit Tables(const ElfModule& module)
-      : module_functions(module.elf()),
+      : module_functions(module.image()),
         debug_file(module_functions.empty() ? DebugFile::For(module)
                                             : DebugFile()),
         debug_functions(debug_file.ElfForLibdw()),

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "profiler/symbolize/process_mappings.h"
+#include "profiler/symbolize/stripped/elf_section.h"
 
 namespace kymo::symbolize {
 
@@ -128,6 +129,31 @@ TEST_F(ModuleSymbolizerTest, AFileReplacedSinceIsNotUsed) {
   std::ofstream(copy, std::ios::app) << "more";
   EXPECT_FALSE(module->IsUnchanged());
   EXPECT_FALSE(ModuleSymbolizer(*module).Name(0x1000).front().is_resolved);
+  std::filesystem::remove(copy);
+}
+
+// Else all modules' debug information would be in memory at once.
+TEST_F(ModuleSymbolizerTest, DebugInformationEndsWithTheSymbolizer) {
+  const std::string copy = testing::TempDir() + "/debug_information_ends";
+  std::filesystem::copy_file("/proc/self/exe", copy);
+  const auto module =
+      ElfModule::File(getpid(), {.path = copy, .mapped_ns = INT64_MAX});
+  int line = 0;
+  const uint64_t address = Find(PlaceInOuter(&line)).address;
+  {
+    ModuleSymbolizer symbolizer(*module);
+    EXPECT_NE(TextOf(symbolizer, address).find("InlinedPlace"),
+              std::string::npos);
+  }
+  const auto section = FindElfSection(module->elf(), ".debug_info");
+  ASSERT_TRUE(section);
+  std::fstream file(copy, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(section->header.sh_offset));
+  file << "changed" << std::flush;
+  const Elf_Data* const data = elf_getdata(section->section, nullptr);
+  ASSERT_NE(data, nullptr);
+  ASSERT_GT(data->d_size, 7u);
+  EXPECT_EQ(std::string(static_cast<const char*>(data->d_buf), 7), "changed");
   std::filesystem::remove(copy);
 }
 

@@ -177,6 +177,19 @@ void WriteHeaders(const GElf_Ehdr& original,
 
 }  // namespace
 
+void HideNeedlessSections(Elf* elf) {
+  size_t names = 0;
+  if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return;
+  for (Elf_Scn* at = nullptr; (at = elf_nextscn(elf, at)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(at, &header) == nullptr) continue;
+    const char* const name = elf_strptr(elf, names, header.sh_name);
+    if (name == nullptr || !IsNotNeeded(name)) continue;
+    header.sh_type = SHT_NOBITS;  // has no bytes
+    gelf_update_shdr(at, &header);
+  }
+}
+
 InflatedImage::InflatedImage(Elf* elf, int fd) {
   std::optional<std::vector<Section>> sections = ListSections(elf, fd);
   GElf_Ehdr header;

@@ -19,6 +19,11 @@
 
 namespace kymo::symbolize {
 
+// Makes libdw leave out the sections of `elf` that tell where variables are,
+// and macros and indices: they can be a fifth of the debug information. Changes
+// what `elf` says of these sections, not the file. `elf` may be null.
+void HideNeedlessSections(Elf* elf);
+
 class InflatedImage {
  public:
   InflatedImage() = default;

@@ -14,6 +14,7 @@
 
 #include "profiler/base/owned_descriptor.h"
 #include "profiler/symbolize/stripped/elf_section.h"
+#include "profiler/symbolize/stripped/test_image.h"
 #include "profiler/symbolize/test_elf.h"
 
 namespace kymo::symbolize {
@@ -85,6 +86,22 @@ class InflatedImageTest : public testing::Test {
   const std::string path_ = testing::TempDir() + "/inflated_image_test";
   std::optional<InflatedImage> image_;
 };
+
+TEST(HideNeedlessSectionsTest, HidesWhereVariablesAre) {
+  TestElf elf;
+  elf.Add({.name = ".debug_info", .bytes = "functions"});
+  elf.Add({.name = ".debug_loc", .bytes = "places"});
+  elf.Add({.name = ".debug_macro", .bytes = "macros"});
+  const Image image(elf);
+  HideNeedlessSections(image.elf());
+  const auto type = [&](const char* name) {
+    return FindElfSection(image.elf(), name)->header.sh_type;
+  };
+  EXPECT_EQ(type(".debug_info"), uint32_t{SHT_PROGBITS});
+  EXPECT_EQ(type(".debug_loc"), uint32_t{SHT_NOBITS});
+  EXPECT_EQ(type(".debug_macro"), uint32_t{SHT_NOBITS});
+  HideNeedlessSections(nullptr);
+}
 
 TEST_F(InflatedImageTest, HasWhatLibdwNeeds) {
   TestElf elf;
