@@ -212,13 +212,13 @@ class Nester {
     return static_cast<EventIndex>(lane.size() - 1);
   }
 
-  // Open ranges end with the process, but not before anything that happened
+  // Open ranges end with the thread, but not before anything that happened
   // inside them.
   void CloseOpenRanges() {
     for (Lane& lane : lanes_) {
       TimeNs end = window_.end_ns;
-      if (window_.process_end_ns != 0 && window_.process_end_ns < end) {
-        end = window_.process_end_ns;
+      if (window_.thread_end_ns != 0 && window_.thread_end_ns < end) {
+        end = window_.thread_end_ns;
         for (size_t i = 0; i < lane.size(); ++i) {
           end =
               std::max(end, lane.end[i] == kOpen ? lane.start[i] : lane.end[i]);

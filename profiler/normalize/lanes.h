@@ -45,8 +45,9 @@ struct TrackSource {
 struct Window {
   TimeNs start_ns = 0;
   TimeNs end_ns = 0;
-  // Where the process of this track ended; open ranges end there.
-  TimeNs process_end_ns = 0;
+  // Where the thread of this track ended, or its process. Open ranges end
+  // there. 0: not known.
+  TimeNs thread_end_ns = 0;
   // For the stream of a device: its events (nodes of a graph, waits of several
   // threads) may overlap, and that is no loss.
   bool may_overlap = false;

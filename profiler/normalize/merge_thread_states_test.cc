@@ -251,5 +251,33 @@ TEST(MergeThreadStatesTest, ShortWaitsAddUpByKindStackAndObject) {
               ElementsAre(of_1, sum(2, 4, 3)));
 }
 
+TEST(MergeThreadStatesTest, OpenRangesEndWithTheirThread) {
+  TestShard builder;
+  builder.shard().processes.push_back({.pid = 1, .end_ns = 90});
+  const TrackIndex ended = builder.AddThread(1, 1, "ended");
+  const TrackIndex other = builder.AddThread(1, 2, "other");
+  const TrackIndex late = builder.AddThread(1, 3, "late");
+  const TrackIndex lives = builder.AddThread(1, 4, "lives");
+  for (const TrackIndex track : {ended, other, late, lives}) {
+    builder.AddRange(track, "open", 30, 0);
+    builder.AddRange(track, "below", 40, 50);
+  }
+  auto states = std::make_shared<model::ThreadStates>();
+  states->threads = {{.track = ended, .begin_ns = 20, .end_ns = 60},
+                     {.track = late, .begin_ns = 20, .end_ns = 45},
+                     {.track = lives, .begin_ns = 20, .end_ns = 1000}};
+  builder.shard().thread_states = std::move(states);
+  const Trace trace =
+      Build(std::move(builder), {.start_ns = 5, .end_ns = 1000});
+  // Whose end is not known ends with the process, and none before what happened
+  // inside.
+  EXPECT_EQ(Tree(trace),
+            "open below<open open below<open open below<open open below<open");
+  EXPECT_EQ(trace.end()[0], 60);
+  EXPECT_EQ(trace.end()[2], 90);
+  EXPECT_EQ(trace.end()[4], 50);
+  EXPECT_EQ(trace.end()[6], 90);
+}
+
 }  // namespace
 }  // namespace kymo

@@ -168,9 +168,15 @@ class Merger {
       tracks_.push_back(track);
     }
     sources_.resize(tracks_.size());
+    thread_ends_.resize(tracks_.size());
     for (size_t s = 0; s < shards_.size(); ++s) {
       for (const Track& track : shards_[s].tracks) {
         maps_[s].tracks.push_back(positions[KeyOf(track)]);
+      }
+      if (shards_[s].thread_states == nullptr) continue;
+      for (const auto& thread : shards_[s].thread_states->threads) {
+        TimeNs& end = thread_ends_[maps_[s].tracks[thread.track]];
+        end = std::max(end, thread.end_ns);
       }
     }
   }
@@ -235,10 +241,18 @@ class Merger {
     return it != data_.processes.end() && it->pid == pid ? it->end_ns : 0;
   }
 
+  // Of the thread, if its life was recorded, or else of its process.
+  TimeNs ThreadEnd(size_t track) const {
+    const TimeNs thread = thread_ends_[track];
+    const TimeNs process = ProcessEnd(tracks_[track].pid);
+    if (thread == 0 || process == 0) return std::max(thread, process);
+    return std::min(thread, process);
+  }
+
   Window WindowOf(size_t track) const {
     return {.start_ns = data_.start_ns,
             .end_ns = data_.end_ns,
-            .process_end_ns = ProcessEnd(tracks_[track].pid),
+            .thread_end_ns = ThreadEnd(track),
             .may_overlap = tracks_[track].kind == model::TrackKind::kStream};
   }
 
@@ -516,8 +530,9 @@ class Merger {
   }
 
   std::vector<TraceShard> shards_;
-  std::vector<ShardMap> maps_;  // beside shards_
-  std::vector<Track> tracks_;   // merged, sorted by key; before lanes
+  std::vector<ShardMap> maps_;       // beside shards_
+  std::vector<Track> tracks_;        // merged, sorted by key; before lanes
+  std::vector<TimeNs> thread_ends_;  // beside tracks_; 0: not known
   std::vector<std::vector<TrackSource>> sources_;  // beside tracks_
   std::vector<TrackIndex> first_lane_;             // beside tracks_
   ProgramReplacements replacements_;

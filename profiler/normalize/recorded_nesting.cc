@@ -243,9 +243,9 @@ bool RecordedNesting::JoinRun(Segment& segment, size_t run,
 // Open ranges end with the process, but not before anything that happened
 // inside them.
 void RecordedNesting::FindCloseTime() {
-  const TimeNs process_end_ns = window_.process_end_ns;
-  if (process_end_ns == 0 || process_end_ns >= window_.end_ns) return;
-  close_ns_ = process_end_ns;
+  const TimeNs thread_end_ns = window_.thread_end_ns;
+  if (thread_end_ns == 0 || thread_end_ns >= window_.end_ns) return;
+  close_ns_ = thread_end_ns;
   const TrackSource& events = source_;
   for (size_t row = 0; row < row_count_; ++row) {
     const TimeNs end = events.end_ns[row];

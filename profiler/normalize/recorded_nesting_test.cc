@@ -211,7 +211,7 @@ TEST(RecordedNestingTest, WhatItNestsOfAnyInputIsAsByLanes) {
     const Window window = {
         .start_ns = 2,
         .end_ns = 14,
-        .process_end_ns = static_cast<TimeNs>(random() % 3 * 6)};
+        .thread_end_ns = static_cast<TimeNs>(random() % 3 * 6)};
     const Result result = Nest(events, 1 + random() % 4, window);
     if (!result.joined) continue;
     ++joined;
