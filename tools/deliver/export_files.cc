@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_join.h"
 #include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/run_exporter.h"
@@ -68,6 +72,23 @@ void AddLedger(const model::LossLedger& of_exporter, model::LossLedger& all) {
   all.MergeEqual(of_exporter);
 }
 
+// The first error, with the messages of all: one a file that was not written.
+absl::Status AllErrors(const std::vector<Job>& jobs) {
+  absl::Status first;
+  std::vector<std::string> messages;
+  for (const Job& job : jobs) {
+    first.Update(job.status);
+    std::string message(job.status.message());
+    // Exporters of the same file may fail alike.
+    if (!job.status.ok() &&
+        std::ranges::find(messages, message) == messages.end()) {
+      messages.push_back(std::move(message));
+    }
+  }
+  if (messages.size() < 2) return first;
+  return absl::Status(first.code(), absl::StrJoin(messages, "; "));
+}
+
 enum class Order {
   kAsRequested,   // one after the other
   kBoundedFirst,  // so, but those that obey a limit come before the others
@@ -75,7 +96,7 @@ enum class Order {
 };
 
 // job.status = run(exporter, options) of each. Those that obey a limit may note
-// what they left out, and the others read that. Returns the first error.
+// what they left out, and the others read that. Returns the errors.
 template <typename Run>
 absl::Status ForEachExporter(const ExportRequest& request,
                              const analysis::LazyMemoryProfiles* memory,
@@ -121,9 +142,7 @@ absl::Status ForEachExporter(const ExportRequest& request,
     job->status = run(*job->exporter, job->options);
     if (!job->status.ok() && request.after_error == AfterError::kStop) break;
   }
-  absl::Status status;
-  for (const Job& job : jobs) status.Update(job.status);
-  return status;
+  return AllErrors(jobs);
 }
 
 // Of a large trace, one exporter keeps all CPUs busy, and two at a time

@@ -26,7 +26,7 @@ namespace kymo::tools {
 
 enum class AfterError {
   kStop,
-  // With the other exporters; the first error is returned. They work side by
+  // With the other exporters; the errors are returned as one. They work side by
   // side if the trace is not large.
   kGoOn,
 };

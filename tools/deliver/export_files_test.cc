@@ -92,7 +92,7 @@ TEST_F(ExportFilesTest, RunsThemInOrderWithTheOptions) {
   EXPECT_THAT(progress, ElementsAre(Pair("good", 0.5), Pair("good", 0.5)));
 }
 
-TEST_F(ExportFilesTest, StopsAtTheFirstErrorUnlessToldToGoOn) {
+TEST_F(ExportFilesTest, StopsAtTheFirstErrorOrGoesOnAndSaysAll) {
   ExportRequest request = {.exporters = {"bad", "worse", "good"}};
   const model::Trace trace = TestTrace().Build();
   EXPECT_EQ(ExportFiles(request, trace, exporters_, out_, notes_).message(),
@@ -101,7 +101,7 @@ TEST_F(ExportFilesTest, StopsAtTheFirstErrorUnlessToldToGoOn) {
   calls_.clear();
   request.after_error = AfterError::kGoOn;
   EXPECT_EQ(ExportFiles(request, trace, exporters_, out_, notes_).message(),
-            "bad");
+            "bad; worse");
   EXPECT_THAT(calls_, ElementsAre("bad trace", "worse trace", "good trace"));
 }
 
