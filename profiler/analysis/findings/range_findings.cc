@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -11,6 +12,7 @@
 #include "profiler/analysis/findings/families.h"
 #include "profiler/analysis/findings/finding_text.h"
 #include "profiler/analysis/steps.h"
+#include "profiler/analysis/waits.h"
 #include "profiler/model/event_calls.h"
 #include "profiler/model/recorded_by.h"
 
@@ -46,9 +48,12 @@ struct Places {
   NameId around = model::kEmptyName;  // that most of the time was inside of
   DurationNs around_ns = 0;
   DurationNs all_ns = 0;
+  DurationNs self_wait_ns = 0;  // its threads waited, outside of ranges in it
 };
 
-Places PlacesOf(const Trace& trace, const KeyAverage& average) {
+// `waits_ns`: WaitTimesOfRanges.
+Places PlacesOf(const Trace& trace, const KeyAverage& average,
+                const std::vector<DurationNs>& waits_ns) {
   const std::vector<bool> is_of = NamesOf(trace, average);
   Places places;
   DurationNs longest_ns = -1;
@@ -57,13 +62,18 @@ Places PlacesOf(const Trace& trace, const KeyAverage& average) {
   // By event: the nearest range around it that is not of the average.
   std::vector<EventIndex> outer(trace.event_count(), model::kNoEvent);
   for (EventIndex i = 0; i < trace.event_count(); ++i) {
+    const DurationNs wait_ns =
+        waits_ns.empty() ? 0 : std::max<DurationNs>(waits_ns[i], 0);
     const EventIndex parent = trace.parent()[i];
     if (parent != model::kNoEvent) {
-      outer[i] = is_of[Index(trace.name()[parent])] ? outer[parent] : parent;
+      const bool is_inside = is_of[Index(trace.name()[parent])];
+      outer[i] = is_inside ? outer[parent] : parent;
+      if (is_inside) places.self_wait_ns -= wait_ns;
     }
     if (!is_of[Index(trace.name()[i])] || !model::IsRange(trace.flags()[i])) {
       continue;
     }
+    places.self_wait_ns += wait_ns;
     const DurationNs ns = trace.end()[i] - trace.start()[i];
     const DurationNs call_ns = ns / model::Calls(trace, i);
     if (call_ns > longest_ns) {
@@ -90,15 +100,24 @@ Places PlacesOf(const Trace& trace, const KeyAverage& average) {
 }
 
 Finding HotOperation(const FindingRun& run, const KeyAverage& average,
-                     DurationNs all_ns) {
+                     DurationNs all_ns,
+                     const std::vector<DurationNs>& waits_ns) {
   const DurationNs self_ns = average.self_cpu_time_total_ns;
-  const Places places = PlacesOf(run.trace, average);
+  const Places places = PlacesOf(run.trace, average, waits_ns);
   Finding finding = run.OfTime(FindingKind::kHotOperation, self_ns);
   finding.title = absl::StrCat(
       NameText(average.name), " took ",
       PercentText(static_cast<double>(self_ns), static_cast<double>(all_ns)),
       " of the time of all ranges (", TimeText(self_ns),
       "), without the ranges inside of it");
+  // CPU samples would show little of it.
+  const bool mostly_waits = places.self_wait_ns > self_ns / 2;
+  if (mostly_waits) {
+    absl::StrAppend(&finding.title, "; its thread waited for ",
+                    PercentText(static_cast<double>(places.self_wait_ns),
+                                static_cast<double>(self_ns)),
+                    " of that time");
+  }
   if (places.around != model::kEmptyName) {
     const std::string_view around = run.trace.Name(places.around);
     absl::StrAppend(
@@ -108,8 +127,12 @@ Finding HotOperation(const FindingRun& run, const KeyAverage& average,
         " of its time was inside of ",
         NameText(StepNumber(around).has_value() ? kAllSteps : around));
   }
-  finding.next_step =
-      "Record CPU samples, or annotate its parts, to see what it does";
+  if (mostly_waits) {
+    finding.next_step = "See in the tables of waits what it waited for";
+  } else {
+    finding.next_step =
+        "Record CPU samples, or annotate its parts, to see what it does";
+  }
   finding.evidence = run.OfEvent(
       places.longest == model::kNoEvent ? average.first_event : places.longest);
   return finding;
@@ -130,13 +153,14 @@ void AddHotOperations(const FindingRun& run,
       all_ns += average.self_cpu_time_total_ns;
     }
   }
+  const std::vector<DurationNs> waits_ns = WaitTimesOfRanges(run.trace);
   for (const KeyAverage& average : averages) {
     const DurationNs self_ns = average.self_cpu_time_total_ns;
     if (!IsOfHost(run.trace, average) || self_ns < all_ns / kHotPart ||
         !run.Matters(self_ns)) {
       continue;
     }
-    findings.push_back(HotOperation(run, average, all_ns));
+    findings.push_back(HotOperation(run, average, all_ns, waits_ns));
   }
 }
 

@@ -44,6 +44,46 @@ TEST(RangeFindingsTest, AHotOperationAndTheRangeAroundIt) {
   EXPECT_EQ(found[0].evidence.duration_ns, 300 * kMs);
 }
 
+TEST(RangeFindingsTest, OfWhatMostlyWaitsItSaysSo) {
+  // Of each of its two calls.
+  const auto found = [](int64_t wait_ms) {
+    TestTrace t = Ranges(600);
+    t.SetThreadTimes({{.track = 0, .wall_ns = 1000 * kMs}});
+    for (const TimeNs begin : {TimeNs{0}, 300 * kMs}) {
+      t.AddWait({.track = 0,
+                 .kind = model::WaitKind::kSleep,
+                 .begin_ns = begin,
+                 .duration_ns = wait_ms * kMs});
+    }
+    auto all = Found(std::move(t), FindingKind::kHotOperation);
+    EXPECT_EQ(all.size(), 1u);
+    return all.empty() ? Finding() : all[0];
+  };
+  const Finding waits = found(225);
+  EXPECT_EQ(waits.title,
+            "mm took 60 % of the time of all ranges (600 ms), without the "
+            "ranges inside of it; its thread waited for 75 % of that time; "
+            "50 % of its time was inside of forward");
+  EXPECT_EQ(waits.next_step.find("Record CPU samples"), std::string::npos);
+  const Finding works = found(120);
+  EXPECT_EQ(works.title.find("waited"), std::string::npos) << works.title;
+  EXPECT_TRUE(works.next_step.starts_with("Record CPU samples"));
+}
+
+TEST(RangeFindingsTest, WaitsOfARangeInsideOfItAreNotIts) {
+  TestTrace t;
+  t.SetWindow(0, 1000 * kMs);
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "outer", 0, 1000 * kMs);
+  t.AddRange(main, "inner", 0, 400 * kMs);
+  t.SetThreadTimes({{.track = main, .wall_ns = 1000 * kMs}});
+  t.AddWait({.track = main, .begin_ns = 0, .duration_ns = 400 * kMs});
+  const auto found = Found(std::move(t), FindingKind::kHotOperation);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].title.find("waited"), std::string::npos);
+  EXPECT_NE(found[1].title.find("waited for 100 % of"), std::string::npos);
+}
+
 TEST(RangeFindingsTest, AllStepsAreOneRangeAroundIt) {
   TestTrace t;
   t.SetWindow(0, 1000 * kMs);
