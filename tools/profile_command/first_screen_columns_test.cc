@@ -341,7 +341,9 @@ TEST(CpuWithoutThreadTest, SaysWhereItWent) {
   EXPECT_THAT(screen(1'015 * kNsPerMs, 1), Not(HasSubstr("Note")));
   EXPECT_THAT(screen(1'050 * kNsPerMs, 1),
               HasSubstr("Note: 50.000ms of the CPU time are in no thread's row:"
-                        " they are of programs that the kernel"));
+                        " most likely, the kernel freed the memory of processes"
+                        " at their ends, after their last records; or they "
+                        "are of programs that the kernel does not let"));
   EXPECT_THAT(screen(1'050 * kNsPerMs, 400), HasSubstr("at the ends of thr"));
 }
 

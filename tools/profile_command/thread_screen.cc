@@ -218,8 +218,10 @@ std::string CpuWithoutThread(const model::Trace& trace, DurationNs cpu_ns) {
       "Note: ", Time(missing_ns), " of the CPU time are in no thread's row: ",
       is_of_ends ? "what the kernel did at the ends of threads, after their "
                    "last records"
-                 : "they are of programs that the kernel does not let Kymo "
-                   "record, such as set-uid ones, or had no records");
+                 : "most likely, the kernel freed the memory of processes at "
+                   "their ends, after their last records; or they are of "
+                   "programs that the kernel does not let Kymo record, such as "
+                   "set-uid ones, or had no records");
 }
 
 std::string WaitsTable(const model::Trace& trace,
