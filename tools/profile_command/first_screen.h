@@ -52,6 +52,8 @@ struct RunFacts {
   // Whether a process that the target started is still there. Null: nobody
   // asks, as after the recording of programs that ran already.
   bool (*still_runs)(int64_t pid) = nullptr;
+  // Short waits for page faults have no stacks, and all others have.
+  bool hides_page_faults = false;
 };
 
 struct ScreenTables {

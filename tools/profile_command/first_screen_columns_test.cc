@@ -320,6 +320,20 @@ TEST(UnknownWaitsTest, AreToldIfTheyAreMany) {
                         "15.000us on average) were for: short"));
 }
 
+TEST(UnknownWaitsTest, MayBePageFaults) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 7, "main");
+  t.SetThreadTimes({{.track = main, .wall_ns = kNsPerSecond}});
+  t.AddWait({.track = main, .begin_ns = 1, .duration_ns = 15 * kNsPerUs});
+  EXPECT_THAT(
+      Screen({}, {.width = 300}, std::move(t),
+             {.target = "app", .hides_page_faults = true}),
+      HasSubstr("Note: nobody saw what 1 wait (100 % of this time, "
+                "15.000us) was for: short waits for page faults may have "
+                "no stacks in this recording; "
+                "--activities=sampling,off_cpu shows them\n"));
+}
+
 TEST(CpuWithoutThreadTest, SaysWhereItWent) {
   const auto screen = [](DurationNs cpu_ns, size_t threads) {
     TestTrace t;

@@ -261,6 +261,8 @@ class ProfileRun {
     *wait_status = child.Reap();
     facts_.cpu_ns = ChildrenCpuNs() - cpu_before_ns;
     facts_.wait_status = *wait_status;
+    // As root's default recording (docs/waiting.md).
+    facts_.hides_page_faults = geteuid() == 0 && command_.activities.empty();
     if (job_ && stopped_.ok()) {
       job_->AddRank(*recording_, end_ns + EpochOffsetNs(), *wait_status);
     }

@@ -178,7 +178,7 @@ std::string StillRunning(const model::Trace& trace, std::string_view target,
   return text;
 }
 
-std::string UnknownWaits(const model::Trace& trace) {
+std::string UnknownWaits(const model::Trace& trace, bool hides_page_faults) {
   constexpr double kLeastShare = 0.1;
   DurationNs all_ns = 0;
   analysis::WaitGroup unknown;
@@ -193,12 +193,20 @@ std::string UnknownWaits(const model::Trace& trace) {
       ShareOf(unknown.duration_ns, all_ns) < kLeastShare) {
     return "";
   }
+  // Looks every 5 ms see longer ones.
+  constexpr DurationNs kShortNs = 10 * kNsPerMs;
+  const bool is_one = unknown.count == 1;
+  const DurationNs mean_ns =
+      unknown.duration_ns / static_cast<DurationNs>(unknown.count);
   return absl::StrCat(
-      "Note: nobody saw what ", unknown.count, " waits (",
-      Percent(unknown.duration_ns, all_ns), " of this time, ",
-      Time(unknown.duration_ns / static_cast<DurationNs>(unknown.count)),
-      " on average) were for: short ones are seen of programs that kymo "
-      "starts and that are linked dynamically, and of others as root");
+      "Note: nobody saw what ", unknown.count, is_one ? " wait (" : " waits (",
+      Percent(unknown.duration_ns, all_ns), " of this time, ", Time(mean_ns),
+      is_one ? ") was for: " : " on average) were for: ",
+      hides_page_faults && mean_ns < kShortNs
+          ? "short waits for page faults may have no stacks in this recording; "
+            "--activities=sampling,off_cpu shows them"
+          : "short ones are seen of programs that kymo starts and that are "
+            "linked dynamically, and of others as root");
 }
 
 std::string CpuWithoutThread(const model::Trace& trace, DurationNs cpu_ns) {

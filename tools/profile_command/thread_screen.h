@@ -49,8 +49,8 @@ std::string StillRunning(const model::Trace& trace, std::string_view target,
                          std::span<const int> ran_at_end,
                          bool (*still_runs)(int64_t pid));
 
-// Says so if the kinds of a tenth of the waits or more are unknown.
-std::string UnknownWaits(const model::Trace& trace);
+// Says so if the kinds of a tenth of the waits or more are unknown, and why.
+std::string UnknownWaits(const model::Trace& trace, bool hides_page_faults);
 
 // The kernel counted `cpu_ns` for the program. Says so, and why, if the threads
 // have much less.
