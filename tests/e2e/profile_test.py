@@ -214,6 +214,21 @@ class AnnotatedProgramTest(ProfileTestCase):
         self.assertGreater(result.counts["inner"], 0)
         self.assert_nested(result.slices())
 
+    def test_only_the_command_comes_first(self):
+        # Where root may not do so, both keep what they have.
+        def may_raise():
+            child = subprocess.run(
+                ["nice", "-n", "-20", "nice"], capture_output=True, text=True)
+            return child.stdout == "-20\n"
+        code = ("import os; print(*(os.getpriority(os.PRIO_PROCESS, pid)"
+                " for pid in (0, os.getppid())))")
+        own = os.getpriority(os.PRIO_PROCESS, 0)
+        command = -20 if may_raise() else own
+        result = self.profile("/usr/bin/python3", "-c", code,
+                              flags=("--activities=cpu",))
+        self.assertEqual(result.status, 0, result.stderr)
+        self.assertEqual(result.stdout.decode(), f"{own} {command}\n")
+
     def test_full_arena_is_said(self):
         # By the old spellings of these settings.
         result = self.profile(

@@ -28,6 +28,7 @@
 #include "profiler/record/run_by_musl.h"
 #include "profiler/record/tool_variables.h"
 #include "profiler/session/recording.h"
+#include "tools/command_line/first_in_line.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/say.h"
 #include "tools/command_line/user_folder.h"
@@ -232,6 +233,8 @@ class ProfileRun {
     const DurationNs cpu_before_ns = ChildrenCpuNs();
     KYMO_ASSIGN_OR_RETURN(Child child,
                           Child::Fork(words, target_.path, environment_));
+    // The program has been forked, and keeps its priority.
+    const FirstInLine first_in_line;
     // It has threads, so it begins after the fork.
     if (job_) job_->Start(child.pid());
     KYMO_RETURN_IF_ERROR(recording_->Start(child.pid()));

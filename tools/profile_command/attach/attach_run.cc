@@ -22,6 +22,7 @@
 #include "profiler/plugin/window_reducer.h"
 #include "profiler/session/recording.h"
 #include "profiler/text/json_text.h"
+#include "tools/command_line/first_in_line.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/say.h"
 #include "tools/command_line/user_folder.h"
@@ -52,22 +53,6 @@ void AllowMostDescriptors() {
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
 }
-
-// While this lives, the command gets the CPU before other programs, if root or
-// CAP_SYS_NICE permits it: on a full machine, a program would make threads
-// faster than they are found, and samples faster than they are read.
-class FirstInLine {
- public:
-  FirstInLine() : before_(getpriority(PRIO_PROCESS, 0)) {
-    (void)setpriority(PRIO_PROCESS, 0, -20);
-  }
-  ~FirstInLine() { (void)setpriority(PRIO_PROCESS, 0, before_); }
-  FirstInLine(const FirstInLine&) = delete;
-  FirstInLine& operator=(const FirstInLine&) = delete;
-
- private:
-  const int before_;
-};
 
 // The signals that end a recording. They are blocked while this lives, so that
 // none is missed. An ignored one does so, too: scripts start programs in the
