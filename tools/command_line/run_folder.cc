@@ -105,7 +105,11 @@ absl::StatusOr<std::string> MakeDatedFolder(const std::string& parent,
   const time_t now = time(nullptr);
   tm local;
   strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
-  const std::string first = absl::StrCat(parent, "/", name, "-", stamp);
+  // A line break in a program's name would break the lines that show the path.
+  std::string shown = name;
+  std::ranges::replace_if(
+      shown, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '_');
+  const std::string first = absl::StrCat(parent, "/", shown, "-", stamp);
   std::string path = first;
   for (int count = 2; mkdir(path.c_str(), 0777) != 0; ++count) {
     if (errno != EEXIST) return CannotMake(errno, path);

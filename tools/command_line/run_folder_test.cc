@@ -93,7 +93,7 @@ TEST_F(RunFolderTest, DatedFoldersOfOneSecondAreApart) {
     for (int thread = 0; thread < kThreads; ++thread) {
       threads.emplace_back([&, thread] {
         for (int i = 0; i < kEach; ++i) {
-          const auto path = MakeDatedFolder(folder_ + "/a/b", "name");
+          const auto path = MakeDatedFolder(folder_ + "/a/b", "na\nme");
           if (path.ok()) paths[thread * kEach + i] = *path;
         }
       });
@@ -104,7 +104,7 @@ TEST_F(RunFolderTest, DatedFoldersOfOneSecondAreApart) {
   for (const std::string& path : distinct) {
     EXPECT_TRUE(fs::is_directory(path)) << path;
     EXPECT_THAT(path, ::testing::MatchesRegex(
-                          ".*/a/b/name-[0-9]{8}-[0-9]{6}(-[0-9]+)?"));
+                          ".*/a/b/na_me-[0-9]{8}-[0-9]{6}(-[0-9]+)?"));
   }
 }
 
