@@ -42,6 +42,7 @@ symbolize::RawStackId InternSeen(const ThreadKey& thread,
                                  const BlockedLook& look,
                                  sampling::StackStore& stacks) {
   sampling::CapturedStack captured{.pid = thread.pid,
+                                   .name_tid = thread.tid,
                                    .has_registers = true,
                                    .stack = look.stack(),
                                    .stack_was_cut = look.stack_was_cut()};
@@ -80,6 +81,7 @@ void WaitCauses::OnSample(const sampling::SampleRecord& sample) {
   }
   WaitCause cause = {
       .stack = stacks_->Intern({.pid = sample.pid,
+                                .name_tid = sample.tid,
                                 .kernel_frames = kernel,
                                 .has_registers = sample.has_registers,
                                 .registers = sample.registers,

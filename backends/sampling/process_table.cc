@@ -99,15 +99,15 @@ void ProcessTable::OnName(int64_t pid, int64_t tid, std::string_view name,
 }
 
 bool ProcessTable::IsNameDue(int64_t pid, int64_t tid, int64_t monotonic_ns) {
-  int64_t& read_ns = Thread(pid, tid).program_name_read_ns;
-  if (read_ns != 0 && monotonic_ns - read_ns < kNsPerSecond) return false;
-  read_ns = monotonic_ns;
-  return true;
+  const int64_t read_ns = Thread(pid, tid).program_name_read_ns;
+  return read_ns == 0 || monotonic_ns - read_ns >= kNsPerSecond;
 }
 
 void ProcessTable::OnProgramName(int64_t pid, int64_t tid,
-                                 std::string_view name) {
-  Thread(pid, tid).program_name = name;
+                                 std::string_view name, int64_t monotonic_ns) {
+  SampledThread& thread = Thread(pid, tid);
+  thread.program_name = name;
+  thread.program_name_read_ns = monotonic_ns;
   Track(pid, tid);
 }
 

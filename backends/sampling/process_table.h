@@ -50,8 +50,8 @@ struct SampledProcess {
 
 struct SampledThread {
   std::string name;  // the kernel's
-  // What the program calls it, if it says that elsewhere (Python), and when it
-  // was last looked for, CLOCK_MONOTONIC; 0 = never.
+  // What the program calls it, if it says that elsewhere (Python), and when
+  // that was read, CLOCK_MONOTONIC; 0 = never.
   std::string program_name;
   int64_t program_name_read_ns = 0;
   model::TrackIndex track = model::kNoTrack;  // none before the first sample
@@ -79,11 +79,12 @@ class ProcessTable {
   void OnTimerSample(int64_t pid, int64_t tid, int64_t parent_pid,
                      int64_t image_ns, std::string_view thread_name);
   void OnName(int64_t pid, int64_t tid, std::string_view name, bool is_exec);
-  // Whether it is time to look for what the program calls the thread, which
-  // may change: once a second. Says so once.
+  // Whether it is time to look for what the program calls the thread: that is
+  // not known, or a second old, since it may change.
   bool IsNameDue(int64_t pid, int64_t tid, int64_t monotonic_ns);
   // The thread is described with this name, with a sample or without.
-  void OnProgramName(int64_t pid, int64_t tid, std::string_view name);
+  void OnProgramName(int64_t pid, int64_t tid, std::string_view name,
+                     int64_t monotonic_ns);
   // A thread that was there before the recording.
   void OnExisting(int64_t pid, int64_t tid, std::string_view name);
 

@@ -171,11 +171,11 @@ void StackStore::AddPython(const CapturedStack& captured,
     frame_copies_.Learn(captured.pid, captured.tid, frames.pages,
                         frames.was_late);
   }
+  // What is missing of a stack is not its outermost function, if that was read.
+  if (result != PythonStacks::Result::kNone) NameThread(captured, process);
   switch (result) {
-    case PythonStacks::Result::kWhole:
-      NameThread(captured, process);
-      break;
     case PythonStacks::Result::kNone:
+    case PythonStacks::Result::kWhole:
       break;
     case PythonStacks::Result::kTorn:
       ++torn_python_count_;
@@ -190,10 +190,12 @@ void StackStore::AddPython(const CapturedStack& captured,
 void StackStore::NameThread(const CapturedStack& captured,
                             const SampledProcess& process) {
   const int64_t pid = captured.pid;
-  const int64_t tid = captured.tid;
-  if (tid == 0 || !processes_.IsNameDue(pid, tid, MonotonicNs())) return;
+  const int64_t tid = captured.tid != 0 ? captured.tid : captured.name_tid;
+  const int64_t now_ns = MonotonicNs();
+  if (tid == 0 || !processes_.IsNameDue(pid, tid, now_ns)) return;
+  if (process.python == nullptr) return;
   const auto name = python_.ReadThreadName(*process.python);
-  if (name) processes_.OnProgramName(pid, tid, *name);
+  if (name) processes_.OnProgramName(pid, tid, *name, now_ns);
 }
 
 void StackStore::PlaceCallchain(const CapturedStack& captured,

@@ -44,6 +44,8 @@ namespace kymo::sampling {
 struct CapturedStack {
   int64_t pid = 0;
   int64_t tid = 0;  // 0: not known
+  // Whose stack it is, where only the thread's name is wanted of that.
+  int64_t name_tid = 0;
   // The time by which a copy of its Python frames is known; 0: there is none.
   uint64_t copied_ns = 0;
   // Where in the kernel, leaf first; return addresses but for the first.
