@@ -137,6 +137,9 @@ class AttachRun {
       const EndSignals signals;
       status = Prepare();
       if (status.ok()) status = Record(signals);
+      // What ended it must not end the command before it has said so.
+      while (absl::IsCancelled(status) && signals.WaitFor(0)) {
+      }
     }
     if (absl::IsCancelled(status)) {
       status = absl::CancelledError(
