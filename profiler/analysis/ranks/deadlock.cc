@@ -48,7 +48,7 @@ class DeadlockFinder {
     if (open_.empty()) return std::nullopt;
     NeedMessages();
     NeedCollectives();
-    NeedAnybody();
+    LeaveOutUnknown();
     for (const auto& [thread, call] : last_) AddThread(thread.first, *call);
     for (size_t i = 0; i < ranks_.size(); ++i) {
       const std::optional<RankEnd>& end = job_.calls.ranks[i].ended;
@@ -108,7 +108,7 @@ class DeadlockFinder {
         const EventIndex wait = WaitFor(*at->second);
         if (wait == model::kNoEvent) continue;
         if (call.is_unsure) {
-          AddAnybody(wait, *at->second);
+          unknown_.insert(wait);
           continue;
         }
         // A small message is sent without its receiver.
@@ -138,35 +138,19 @@ class DeadlockFinder {
     }
   }
 
-  // Receives and probes with MPI_ANY_SOURCE.
-  void NeedAnybody() {
+  // Receives and probes with MPI_ANY_SOURCE, which may be for a process of
+  // another job, and messages to a rank that does not exist. And waits for
+  // other requests than messages.
+  void LeaveOutUnknown() {
     for (const auto& [event, call] : open_) {
       const bool names_nobody = call->from < 0 && call->to < 0;
-      if (!names_nobody || call->comm < 0 ||
-          !model::IsPointToPoint(trace_.EventName(event))) {
+      const bool is_message = model::IsPointToPoint(trace_.EventName(event));
+      if (is_message ? !names_nobody || call->comm < 0 : !call->is_request) {
         continue;
       }
       const EventIndex wait = WaitFor(*call);
-      if (wait != model::kNoEvent) AddAnybody(wait, *call);
+      if (wait != model::kNoEvent) unknown_.insert(wait);
     }
-  }
-
-  void AddAnybody(EventIndex wait, const MpiCall& call) {
-    // It may be for one of which there is no trace.
-    if (std::ssize(ranks_) < job_.calls.ranks[call.rank].size) {
-      unknown_.insert(wait);
-      return;
-    }
-    Need& need = needs_[wait];
-    const auto comm = job_.calls.communicators.find(call.comm);
-    for (size_t rank = 0; rank < ranks_.size(); ++rank) {
-      const bool is_member = comm == job_.calls.communicators.end() ||
-                             std::ranges::count(comm->second.ranks, rank) > 0;
-      if (is_member && rank != call.rank && job_.calls.ranks[rank].is_mpi) {
-        need.Add(rank, call, true);
-      }
-    }
-    need.needs_each = false;
   }
 
   void AddThread(size_t of_rank, const MpiCall& call) {

@@ -6,9 +6,10 @@
 //
 // A rank is stuck if it was in a call of MPI when the recording ended that
 // cannot end before stuck ranks go on: it waits for a message of one of them,
-// or to one, or for one that did not come to a collective call. Where the trace
-// does not tell which rank a call waits for (MPI_ANY_SOURCE, several requests),
-// all that it may be must be stuck. A rank that computes, or that died before
+// or to one, or for one that did not come to a collective call. If it waits for
+// one or some of several requests, all their ranks must be stuck. A receive
+// from MPI_ANY_SOURCE, and a wait for other requests than messages, is never
+// stuck: nobody knows who ends it. A rank that computes, or that died before
 // the others began to wait, is not stuck, and neither are those that wait for
 // it.
 //

@@ -107,15 +107,33 @@ TEST(DeadlockTest, RequestsThatNobodyAnswersAreOne) {
                           "1 for 0 in MPI_Wait (MPI_Irecv, 9)"));
 }
 
-TEST(DeadlockTest, RanksThatAllReceiveFromAnybodyAreOne) {
-  for (const bool is_whole : {true, false}) {
+// Nor is a message to a rank that does not exist: MPI ends the job for that.
+TEST(DeadlockTest, ACallThatNamesNobodyIsInNone) {
+  for (const char* const name : {"MPI_Recv", "MPI_Send"}) {
+    Job job;
+    job.AddRank(0, 2);
+    job.Call(name, 200, 900, {{"comm", 0}}, kOpen);
+    job.AddRank(1, 2);
+    Receive(job, 200, 0);
+    EXPECT_THAT(CircleOf(job.Build()), IsEmpty()) << name;
+  }
+}
+
+// All have begun the collective operation: one of them may just compute.
+TEST(DeadlockTest, AWaitForOtherRequestsToBeOverIsInNone) {
+  for (const bool has_other : {false, true}) {
     Job job;
     for (const int64_t rank : {0, 1}) {
-      job.AddRank(rank, is_whole ? 2 : 3);
-      job.Call("MPI_Recv", 200, 900, {{"comm", 0}}, kOpen);
+      job.AddRank(rank, 2);
+      job.Call("MPI_Irecv", 150, 900,
+               {{"comm", 0}, {"source", 1 - rank}, {"source_tag", 8}},
+               kOpenRequest);
+      if (has_other) {
+        job.Call("MPI_Iallreduce", 160, 900, {{"comm", 9}}, kOpenRequest);
+      }
+      job.Call("MPI_Waitall", 200, 900, {}, kOpen);
     }
-    // Else rank 2, of which there is no trace, may send to one of them.
-    EXPECT_EQ(CircleOf(job.Build()).size(), is_whole ? 2u : 0u);
+    EXPECT_EQ(CircleOf(job.Build()).size(), has_other ? 0u : 2u);
   }
 }
 
