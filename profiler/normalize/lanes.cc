@@ -216,21 +216,26 @@ class Nester {
   // inside them.
   void CloseOpenRanges() {
     for (Lane& lane : lanes_) {
-      TimeNs end = window_.end_ns;
-      if (window_.thread_end_ns != 0 && window_.thread_end_ns < end) {
-        end = window_.thread_end_ns;
-        for (size_t i = 0; i < lane.size(); ++i) {
-          end =
-              std::max(end, lane.end[i] == kOpen ? lane.start[i] : lane.end[i]);
-        }
-      }
+      const TimeNs thread_end = CloseTime(lane, window_.thread_end_ns);
+      const TimeNs process_end = CloseTime(lane, window_.process_end_ns);
       for (size_t i = 0; i < lane.size(); ++i) {
         if (lane.flags[i] & model::kEventOpen) {
           ledger_.Add(Loss::kRangesOpenAtEnd, 1);
         }
-        if (lane.end[i] == kOpen) lane.end[i] = end;
+        if (lane.end[i] != kOpen) continue;
+        const bool is_async = (lane.flags[i] & model::kEventAsync) != 0;
+        lane.end[i] = is_async ? process_end : thread_end;
       }
     }
+  }
+
+  TimeNs CloseTime(const Lane& lane, TimeNs known_end) const {
+    if (known_end == 0 || known_end >= window_.end_ns) return window_.end_ns;
+    TimeNs end = known_end;
+    for (size_t i = 0; i < lane.size(); ++i) {
+      end = std::max(end, lane.end[i] == kOpen ? lane.start[i] : lane.end[i]);
+    }
+    return end;
   }
 
   const std::vector<TrackSource>& sources_;

@@ -48,6 +48,9 @@ struct Window {
   // Where the thread of this track ended, or its process. Open ranges end
   // there. 0: not known.
   TimeNs thread_end_ns = 0;
+  // Where its process ended. Ranges that another thread may end (kEventAsync)
+  // end there.
+  TimeNs process_end_ns = 0;
   // For the stream of a device: its events (nodes of a graph, waits of several
   // threads) may overlap, and that is no loss.
   bool may_overlap = false;

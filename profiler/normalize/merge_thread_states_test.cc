@@ -279,5 +279,19 @@ TEST(MergeThreadStatesTest, OpenRangesEndWithTheirThread) {
   EXPECT_EQ(trace.end()[6], 90);
 }
 
+TEST(MergeThreadStatesTest, WhatAnotherThreadMayEndEndsWithTheProcess) {
+  TestShard builder;
+  builder.shard().processes.push_back({.pid = 1, .end_ns = 90});
+  const TrackIndex track = builder.AddThread(1, 1, "ended");
+  builder.AddRange(track, "request", 30, 0);
+  builder.shard().events[0].flags[0] |= model::kEventAsync;
+  auto states = std::make_shared<model::ThreadStates>();
+  states->threads = {{.track = track, .begin_ns = 20, .end_ns = 60}};
+  builder.shard().thread_states = std::move(states);
+  const Trace trace =
+      Build(std::move(builder), {.start_ns = 5, .end_ns = 1000});
+  EXPECT_EQ(trace.end()[0], 90);
+}
+
 }  // namespace
 }  // namespace kymo

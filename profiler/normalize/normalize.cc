@@ -253,6 +253,7 @@ class Merger {
     return {.start_ns = data_.start_ns,
             .end_ns = data_.end_ns,
             .thread_end_ns = ThreadEnd(track),
+            .process_end_ns = ProcessEnd(tracks_[track].pid),
             .may_overlap = tracks_[track].kind == model::TrackKind::kStream};
   }
 

@@ -240,7 +240,7 @@ bool RecordedNesting::JoinRun(Segment& segment, size_t run,
   return true;
 }
 
-// Open ranges end with the process, but not before anything that happened
+// Open ranges end with the thread, but not before anything that happened
 // inside them.
 void RecordedNesting::FindCloseTime() {
   const TimeNs thread_end_ns = window_.thread_end_ns;
