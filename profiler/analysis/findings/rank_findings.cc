@@ -157,7 +157,7 @@ bool AddDeadlock(const FindingRun& run, const JobOfRanks& job,
                  std::vector<Finding>& findings) {
   constexpr size_t kMostSteps = 4;
   const std::optional<Deadlock> found = FindDeadlock(job);
-  if (!found) return false;
+  if (!found || !run.Matters(found->waiting_ns)) return false;
   Finding finding = run.OfTime(FindingKind::kDeadlock, found->waiting_ns);
   finding.share /= static_cast<double>(job.calls.ranks.size());
   const std::vector<CircleStep>& circle = found->circle;

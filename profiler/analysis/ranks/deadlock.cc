@@ -96,8 +96,7 @@ class DeadlockFinder {
         const auto at = open_.find(event);
         if (at == open_.end() || !at->second->is_request) continue;
         const EventIndex wait = WaitFor(*at->second);
-        if (wait == model::kNoEvent) continue;
-        if (trace_.EventName(wait) != "MPI_Waitall") unknown_.insert(wait);
+        if (wait != model::kNoEvent) unknown_.insert(wait);
       }
     }
     for (const bool receives : {true, false}) {
