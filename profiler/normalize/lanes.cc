@@ -216,26 +216,25 @@ class Nester {
   // inside them.
   void CloseOpenRanges() {
     for (Lane& lane : lanes_) {
-      const TimeNs thread_end = CloseTime(lane, window_.thread_end_ns);
-      const TimeNs process_end = CloseTime(lane, window_.process_end_ns);
+      std::vector<size_t> open;
+      TimeNs last = 0;
       for (size_t i = 0; i < lane.size(); ++i) {
         if (lane.flags[i] & model::kEventOpen) {
           ledger_.Add(Loss::kRangesOpenAtEnd, 1);
         }
-        if (lane.end[i] != kOpen) continue;
+        const bool is_open = lane.end[i] == kOpen;
+        if (is_open) open.push_back(i);
+        last = std::max(last, is_open ? lane.start[i] : lane.end[i]);
+      }
+      for (const size_t i : open) {
         const bool is_async = (lane.flags[i] & model::kEventAsync) != 0;
-        lane.end[i] = is_async ? process_end : thread_end;
+        const TimeNs known =
+            is_async ? window_.process_end_ns : window_.thread_end_ns;
+        lane.end[i] = known == 0 || known >= window_.end_ns
+                          ? window_.end_ns
+                          : std::max(known, last);
       }
     }
-  }
-
-  TimeNs CloseTime(const Lane& lane, TimeNs known_end) const {
-    if (known_end == 0 || known_end >= window_.end_ns) return window_.end_ns;
-    TimeNs end = known_end;
-    for (size_t i = 0; i < lane.size(); ++i) {
-      end = std::max(end, lane.end[i] == kOpen ? lane.start[i] : lane.end[i]);
-    }
-    return end;
   }
 
   const std::vector<TrackSource>& sources_;
