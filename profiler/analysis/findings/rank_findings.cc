@@ -249,8 +249,9 @@ void AddRankFindings(const FindingRun& run, std::vector<Finding>& findings) {
       return;
     }
   }
-  if (!late.empty() && job.calls.ranks.size() > 1)
+  if (!late.empty() && job.calls.ranks.size() > 1) {
     AddLate(run, job, late, findings);
+  }
 }
 
 }  // namespace kymo::analysis

@@ -4,7 +4,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "profiler/model/mpi_names.h"
@@ -17,8 +16,8 @@ using model::EventIndex;
 // What an open call waits for.
 struct Need {
   std::vector<size_t> ranks;
-  // Each of them: one that is stuck is enough. Else it waits for one or some
-  // of them, and nobody knows which.
+  // It waits for all of them, so it is stuck if one of them is. Else it waits
+  // for one or some of them, and nobody knows which.
   bool needs_each = false;
   EventIndex operation = model::kNoEvent;
   int64_t tag = -1;
@@ -118,18 +117,15 @@ class DeadlockFinder {
     }
   }
 
+  // Of those that only begin, LeaveOutUnknown leaves the waits out.
   void NeedCollectives() {
     for (const CollectiveOperation& operation : job_.collectives) {
-      if (operation.absent.empty() || operation.on_device) continue;
+      if (operation.only_begins || operation.on_device) continue;
       for (const CollectivePart& part : operation.parts) {
-        const auto at =
-            open_.find(operation.only_begins ? part.request : part.event);
-        if (at == open_.end()) continue;
-        const EventIndex wait = WaitFor(*at->second);
-        if (wait == model::kNoEvent) continue;
-        Need& need = needs_[wait];
-        need.needs_each =
-            part.needs_all && (need.ranks.empty() || need.needs_each);
+        const auto at = open_.find(part.event);
+        if (at == open_.end() || operation.absent.empty()) continue;
+        Need& need = needs_[part.event];
+        need.needs_each = part.needs_all;
         for (const size_t rank : operation.absent) {
           need.Add(rank, *at->second, false);
         }
@@ -142,11 +138,11 @@ class DeadlockFinder {
   // other requests than messages.
   void LeaveOutUnknown() {
     for (const auto& [event, call] : open_) {
-      const bool names_nobody = call->from < 0 && call->to < 0;
-      const bool is_message = model::IsPointToPoint(trace_.EventName(event));
-      if (is_message ? !names_nobody || call->comm < 0 : !call->is_request) {
-        continue;
-      }
+      const bool is_unknown =
+          model::IsPointToPoint(trace_.EventName(event))
+              ? call->comm >= 0 && call->from < 0 && call->to < 0
+              : call->is_request;
+      if (!is_unknown) continue;
       const EventIndex wait = WaitFor(*call);
       if (wait != model::kNoEvent) unknown_.insert(wait);
     }
