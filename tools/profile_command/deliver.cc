@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -103,7 +104,7 @@ constexpr size_t kMostHeaps = 10;
 
 // The memory of those that were largest at their peak, after a line about all.
 std::string LargestHeaps(const model::Trace& trace,
-                         std::vector<analysis::MemoryProfile> profiles) {
+                         const std::vector<analysis::MemoryProfile>& profiles) {
   int64_t allocations = 0;
   int64_t allocated_bytes = 0;
   for (const analysis::MemoryProfile& profile : profiles) {
@@ -115,11 +116,17 @@ std::string LargestHeaps(const model::Trace& trace,
       " allocations of ", report::FormatMemory(allocated_bytes), ". The ",
       kMostHeaps,
       " with the largest peaks follow; key_averages.txt has all.\n\n");
-  std::stable_sort(
-      profiles.begin(), profiles.end(),
-      [](const auto& a, const auto& b) { return a.peak.bytes > b.peak.bytes; });
-  profiles.resize(kMostHeaps);
-  return all + report::MemoryReport(trace, profiles, {});
+  std::vector<const analysis::MemoryProfile*> by_peak;
+  for (const analysis::MemoryProfile& profile : profiles) {
+    by_peak.push_back(&profile);
+  }
+  std::ranges::stable_sort(by_peak, std::greater(), [](const auto* profile) {
+    return profile->peak.bytes;
+  });
+  by_peak.resize(kMostHeaps);
+  std::vector<analysis::MemoryProfile> largest;
+  for (const auto* const profile : by_peak) largest.push_back(*profile);
+  return all + report::MemoryReport(trace, largest, {});
 }
 
 // When the part begins that timelines show. Other sessions' counters, such as
