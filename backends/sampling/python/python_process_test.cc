@@ -21,20 +21,13 @@ constexpr int kR15 = 15;
 constexpr uint64_t kPython311 = 0x030b02f0;
 constexpr uint64_t kPython313 = 0x030d00f0;
 
-PythonLayout LayoutOf(uint64_t version) {
-  ImageMemory memory;
-  const auto words = TestDebugOffsets313(version);
-  memory.Write(ImageMemory::kBegin, std::as_bytes(std::span(words)));
-  return *FindLayout(version, ImageMemory::kBegin, memory);
-}
-
 // Loops of the interpreter on a made-up stack, each in 512 bytes of it, with C
 // functions in between. A loop has its frame in rbx, and its next instruction
 // in r15.
 class PythonProcessTest : public ::testing::TestWithParam<uint64_t> {
  protected:
   PythonProcessTest()
-      : layout_(LayoutOf(GetParam())),
+      : layout_(TestLayout(GetParam())),
         image_(layout_),
         python_(image_.Take(), layout_, PythonImage::kCodeType, &places_),
         bytes_(kStackBytes) {

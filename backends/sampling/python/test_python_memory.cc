@@ -44,6 +44,13 @@ std::vector<uint64_t> TestDebugOffsets313(uint64_t version) {
   return words;
 }
 
+PythonLayout TestLayout(uint64_t version) {
+  ImageMemory memory;
+  const auto words = TestDebugOffsets313(version);
+  memory.Write(ImageMemory::kBegin, std::as_bytes(std::span(words)));
+  return *FindLayout(version, ImageMemory::kBegin, memory);
+}
+
 uint64_t PythonImage::Take(size_t bytes) {
   const uint64_t address = next_;
   next_ += (bytes + 15) / 16 * 16;

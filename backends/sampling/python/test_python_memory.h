@@ -44,6 +44,9 @@ class ImageMemory final : public TargetMemory {
 // _Py_DebugOffsets as in Python 3.13, with offsets that no version has.
 std::vector<uint64_t> TestDebugOffsets313(uint64_t version);
 
+// That of a version; from 3.13 on, with these offsets.
+PythonLayout TestLayout(uint64_t version);
+
 class PythonImage {
  public:
   static constexpr uint64_t kCodeType = ImageMemory::kBegin + 64;

@@ -20,11 +20,7 @@ constexpr uint8_t kGeneral = 0;
 constexpr uint8_t kText = 1;
 
 PythonLayout LayoutOf(int minor) {
-  const uint64_t version = uint64_t{3} << 24 | uint64_t(minor) << 16;
-  ImageMemory memory;
-  const auto words = TestDebugOffsets313(version);
-  memory.Write(ImageMemory::kBegin, std::as_bytes(std::span(words)));
-  return *FindLayout(version, ImageMemory::kBegin, memory);
+  return TestLayout(uint64_t{3} << 24 | static_cast<uint64_t>(minor) << 16);
 }
 
 class ThreadNameTest : public ::testing::TestWithParam<int> {
