@@ -191,11 +191,10 @@ void StackStore::NameThread(const CapturedStack& captured,
                             const SampledProcess& process) {
   const int64_t pid = captured.pid;
   const int64_t tid = captured.tid != 0 ? captured.tid : captured.name_tid;
-  const int64_t now_ns = MonotonicNs();
   // The main thread may run greenlets that begin as threads do.
-  if (tid == 0 || tid == pid) return;
+  if (tid == 0 || tid == pid || process.python == nullptr) return;
+  const int64_t now_ns = MonotonicNs();
   if (!processes_.IsNameDue(pid, tid, now_ns)) return;
-  if (process.python == nullptr) return;
   const auto name = python_.ReadThreadName(*process.python);
   if (name) processes_.OnProgramName(pid, tid, *name, now_ns);
 }
