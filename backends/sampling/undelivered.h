@@ -46,9 +46,9 @@ inline std::string UnsampledTimeText(DurationNs cpu_time_ns,
          "has none";
 }
 
-// How many of the records that are lost were samples. A lost record does not
-// say what it was. So as many as the CPU time without samples has room for:
-// more would be time that nobody used. At least one, so that a loss is told.
+// How many of the lost records were samples, which they do not say: as many as
+// fit into the CPU time that has no samples. At least one, so that a loss is
+// told.
 constexpr uint64_t LostSamples(uint64_t lost_records, DurationNs missing_ns,
                                DurationNs period_ns) {
   const uint64_t missing =

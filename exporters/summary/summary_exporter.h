@@ -51,8 +51,8 @@ namespace kymo {
 std::unique_ptr<TraceExporter> NewSummaryExporter();
 
 // The file's text, for exporters that show its numbers. `ledger` says what the
-// reader does not see. `job`, `notes` and `profiles` (its
-// memory) are those of ExportOptions.
+// reader does not see. `job`, `notes` and `profiles` (its memory)
+// are those of ExportOptions.
 std::string SummaryText(const model::Trace& trace, model::LossLedger ledger,
                         const analysis::RankSums* job = nullptr,
                         ExportNotes* notes = nullptr,

@@ -164,8 +164,8 @@ int64_t AgeOfThread() noexcept {
   return age_ns > 0 ? age_ns : 0;
 }
 
-// A thread that calls MPI for the first time may have computed before. Of the
-// first one of a process, its other events say so.
+// A thread may have computed before it first calls MPI. That of the main thread
+// is known without this.
 void SayThread() noexcept {
   open_call.is_known = true;
   if (gettid() == getpid()) return;

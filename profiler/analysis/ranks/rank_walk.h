@@ -11,9 +11,9 @@
 // kill all ranks at the same moment. The exception is the rank that broke off
 // first.
 //
-// Before its first call of MPI, a thread computes since it was made, which the
-// record says of those that MPI_Init did not see. Then the walk goes on in the
-// thread of MPI_Init, as if that had made it.
+// Before its first call of MPI, a thread computes since it was made; the
+// instant "MPI thread" says when. Before that, the walk goes on in the thread
+// of MPI_Init, as if that had made it.
 //
 // Units: nanoseconds. Threads: values. The job must outlive it. Cost: a look at
 // each event of the trace, and a binary search for each step.

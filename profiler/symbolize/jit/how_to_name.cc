@@ -10,7 +10,8 @@ std::string HowToNameCode(std::string_view program, int64_t pid) {
   if (!program.starts_with("java")) {
     return "let it write /tmp/perf-PID.map or a jitdump";
   }
-  // The flags name it at its end alone, which may come after the recording's.
+  // With these flags, a Java writes the names only when it ends, which may be
+  // after the recording.
   return "run java with -XX:+PreserveFramePointer "
          "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit; if it still "
          "runs, `jcmd " +
