@@ -279,6 +279,25 @@ TEST(MergeThreadStatesTest, OpenRangesEndWithTheirThread) {
   EXPECT_EQ(trace.end()[6], 90);
 }
 
+// One backend knows what the program calls the thread, and the other does not.
+TEST(MergeThreadStatesTest, TheNameOfTheProcessSaysLessThanAnother) {
+  for (const bool is_last : {false, true}) {
+    std::vector<TraceShard> shards;
+    for (const bool knows : {!is_last, is_last}) {
+      TestShard shard;
+      shard.shard().processes.push_back(
+          {.pid = 1, .name = shard.Intern("python3")});
+      shard.AddThread(1, 1, "python3");
+      shard.AddThread(1, 2, knows ? "worker-3" : "python3");
+      shards.push_back(std::move(shard).Build());
+    }
+    const Trace trace = Build(std::move(shards));
+    ASSERT_EQ(trace.tracks().size(), 2u);
+    EXPECT_EQ(trace.Name(trace.tracks()[0].name), "python3");
+    EXPECT_EQ(trace.Name(trace.tracks()[1].name), "worker-3") << is_last;
+  }
+}
+
 TEST(MergeThreadStatesTest, WhatAnotherThreadMayEndEndsWithTheProcess) {
   TestShard builder;
   builder.shard().processes.push_back({.pid = 1, .end_ns = 90});

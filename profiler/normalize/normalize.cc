@@ -158,7 +158,12 @@ class Merger {
         Track mapped = track;
         mapped.name = name;
         Track& into = merged.try_emplace(KeyOf(track), mapped).first->second;
-        if (name != model::kEmptyName) into.name = name;
+        // A thread that nobody named has the name of its process.
+        const model::Process* const process = FindProcess(track.pid);
+        const bool says_nothing = name == model::kEmptyName ||
+                                  (into.name != model::kEmptyName &&
+                                   process != nullptr && name == process->name);
+        if (!says_nothing) into.name = name;
         if (track.logical_id != 0) into.logical_id = track.logical_id;
       }
     }
@@ -234,11 +239,17 @@ class Merger {
     }
   }
 
-  TimeNs ProcessEnd(int64_t pid) const {
+  // Null: it is not known.
+  const model::Process* FindProcess(int64_t pid) const {
     const auto it = std::lower_bound(
         data_.processes.begin(), data_.processes.end(), pid,
         [](const model::Process& p, int64_t wanted) { return p.pid < wanted; });
-    return it != data_.processes.end() && it->pid == pid ? it->end_ns : 0;
+    return it != data_.processes.end() && it->pid == pid ? &*it : nullptr;
+  }
+
+  TimeNs ProcessEnd(int64_t pid) const {
+    const model::Process* const process = FindProcess(pid);
+    return process != nullptr ? process->end_ns : 0;
   }
 
   // Of the thread, if its life was recorded, or else of its process.
