@@ -21,12 +21,6 @@ namespace {
 
 using model::WaitKind;
 
-// Looks take one part in so many of the time. What they do not need is saved,
-// because many threads may begin to wait together.
-constexpr int64_t kLookPart = 25;
-constexpr int64_t kMostLookBudgetNs = 20 * kNsPerMs;
-// On a busy machine a look takes long because it waits for a CPU.
-constexpr int kFewestLooks = 16;
 constexpr size_t kMostCallStacks = 100'000;
 // A lock has no holder from when one gives it back until the next one runs. On
 // a busy machine that takes long.
@@ -138,22 +132,9 @@ void WaitCauses::LookAtBlocked(ThreadClock& clock, uint64_t until_ns) {
   descriptors_.Search();
   if (until_ns < min_blocked_ns_) return;
   uint64_t now_ns = NowNs();
-  look_budget_ns_ = std::min(
-      look_budget_ns_ + static_cast<int64_t>(now_ns - budgeted_ns_) / kLookPart,
-      kMostLookBudgetNs);
-  budgeted_ns_ = now_ns;
-  int looks = 0;
-  const auto may_look = [&] {
-    return looks < kFewestLooks || look_budget_ns_ > 0;
-  };
-  const auto pay = [&] {
-    ++looks;
-    const uint64_t begin_ns = now_ns;
-    now_ns = NowNs();
-    look_budget_ns_ = std::max<int64_t>(
-        look_budget_ns_ - static_cast<int64_t>(now_ns - begin_ns), 0);
-  };
-  while (may_look()) {
+  budget_.Begin(now_ns);
+  const auto pay = [&] { budget_.Pay(now_ns = NowNs()); };
+  while (budget_.MayLook()) {
     const auto blocked = clock.NextBlocked(until_ns - min_blocked_ns_);
     if (!blocked) break;
     const auto knows = [&](std::optional<WaitKind> kind) {
@@ -176,7 +157,7 @@ void WaitCauses::LookAtBlocked(ThreadClock& clock, uint64_t until_ns) {
   }
   // Causes matter more than holders, which some locks never tell.
   for (const Again& again : std::exchange(again_, {})) {
-    if (again.due_ns > now_ns || !may_look()) {
+    if (again.due_ns > now_ns || !budget_.MayLook()) {
       again_.push_back(again);
       continue;
     }

@@ -28,6 +28,7 @@
 #include "backends/off_cpu/descriptor_names.h"
 #include "backends/off_cpu/look/blocked_look.h"
 #include "backends/off_cpu/look/kernel_calls.h"
+#include "backends/off_cpu/look_budget.h"
 #include "backends/off_cpu/static_objects.h"
 #include "backends/off_cpu/thread_clock.h"
 #include "backends/off_cpu/wait_log.h"
@@ -62,8 +63,7 @@ class WaitCauses {
 
   // Looks at threads that were blocked for 1 ms at `until_ns`, up to which the
   // clock knows: at those of which nothing is known yet, and at those that wait
-  // for locks, to see who holds them. Looks take at most 4 % of the time, and
-  // those of a call 20 ms, but a call may always look at 16 threads. The next
+  // for locks, to see who holds them. As many as the budget permits: the next
   // call goes on with the others.
   void LookAtBlocked(ThreadClock& clock, uint64_t until_ns);
 
@@ -109,8 +109,7 @@ class WaitCauses {
   std::vector<Again> again_;
   // Most waits end sooner. Looks at them would be at the cost of long ones.
   uint64_t min_blocked_ns_ = kNsPerMs;
-  uint64_t budgeted_ns_ = 0;    // when the budget was last raised
-  int64_t look_budget_ns_ = 0;  // what looks may take
+  LookBudget budget_;
   std::unique_ptr<KernelCalls> kernel_calls_;
   absl::flat_hash_map<uint32_t, WaitCause> coming_;  // by tid
   // Of calls, by process and a hash of their addresses, as long as no process

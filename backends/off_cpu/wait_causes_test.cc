@@ -208,37 +208,29 @@ TEST(WaitCausesTest, ALookSeesWhoHoldsTheLock) {
 
 TEST(WaitCausesTest, ManyThreadsThatBeginToWaitTogetherAreAllLookedAt) {
   constexpr size_t kThreads = 100;
-  // Sanitized, looks take several times as long, so the saved time is enough
-  // for fewer of them. It still is for more than the 16 that are always
-  // permitted.
-#ifdef __SANITIZE_ADDRESS__
-  constexpr size_t kEnough = 16;
-#else
-  constexpr size_t kEnough = kThreads / 2;
-#endif
   const Readers readers(kThreads);
   const auto pid = static_cast<uint32_t>(getpid());
-  size_t seen = 0;
-  // All are seen together if this thread has a CPU for 20 ms.
-  for (int tries = 0; tries < 200 && seen <= kEnough; ++tries) {
-    sampling::StackStore stacks;
-    WaitLog log;
-    WaitCauses causes(&stacks, &log);
-    ThreadClock clock;
-    const auto begin_ns = static_cast<uint64_t>(MonotonicNs());
-    for (size_t i = 0; i < kThreads; ++i) {
-      clock.OnSwitch({.pid = pid,
-                      .tid = readers.Tid(i),
-                      .is_out = true,
-                      .time_ns = begin_ns});
-    }
-    causes.LookAtBlocked(clock, begin_ns + 2 * kNsPerMs);
-    seen = 0;
-    for (size_t i = 0; i < kThreads; ++i) {
-      seen += log.HasCauseSince(readers.Tid(i), begin_ns) ? 1 : 0;
-    }
+  sampling::StackStore stacks;
+  WaitLog log;
+  WaitCauses causes(&stacks, &log);
+  ThreadClock clock;
+  const auto begin_ns = static_cast<uint64_t>(MonotonicNs());
+  for (size_t i = 0; i < kThreads; ++i) {
+    clock.OnSwitch({.pid = pid,
+                    .tid = readers.Tid(i),
+                    .is_out = true,
+                    .time_ns = begin_ns});
   }
-  EXPECT_GT(seen, kEnough);
+  // Each call goes on where the budget of the one before ended.
+  const size_t calls = (kThreads - 1) / LookBudget::kFewest + 1;
+  for (size_t i = 0; i < calls; ++i) {
+    causes.LookAtBlocked(clock, begin_ns + 2 * kNsPerMs);
+  }
+  size_t seen = 0;
+  for (size_t i = 0; i < kThreads; ++i) {
+    seen += log.HasCauseSince(readers.Tid(i), begin_ns) ? 1 : 0;
+  }
+  EXPECT_EQ(seen, kThreads);
 }
 
 }  // namespace
