@@ -11,14 +11,6 @@
 extern "C" void* __libc_stack_end;
 
 namespace kymo::unwind {
-namespace {
-
-// The smallest page size. If pages are larger, they are checked more than once.
-constexpr uint64_t kPageBytes = 4096;
-constexpr uint64_t kMaxOwnGrowthBytes = uint64_t{16} << 20;
-constexpr uint64_t kMaxFrameBytes = uint64_t{1} << 20;
-
-uint64_t PageOf(uint64_t address) { return address & ~(kPageBytes - 1); }
 
 // The limits of a thread's own stack. `top` is written last, so a signal
 // handler sees either nothing or everything.
@@ -28,8 +20,17 @@ struct OwnStack {
   uint64_t foreign;  // a gap is above this: not this stack
 };
 // initial-exec, because the first access must not allocate.
-constinit thread_local OwnStack own_stack
+__attribute__((visibility("hidden"))) constinit thread_local OwnStack own_stack
     __attribute__((tls_model("initial-exec"))) = {};
+
+namespace {
+
+// The smallest page size. If pages are larger, they are checked more than once.
+constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kMaxOwnGrowthBytes = uint64_t{16} << 20;
+constexpr uint64_t kMaxFrameBytes = uint64_t{1} << 20;
+
+uint64_t PageOf(uint64_t address) { return address & ~(kPageBytes - 1); }
 
 void FindOwnTop(OwnStack& own) {
   const bool is_first = syscall(SYS_gettid) == getpid();

@@ -126,8 +126,11 @@ class ConsumersTest(unittest.TestCase):
                       if event["ph"] == "X"]
         for name in ("step", "in C", "work"):
             self.assertRegex(table, rf"\n +{name} .* 3 +\n")
-            self.assertEqual(
-                [event["name"] for event in events].count(name), 3)
+            stacks = [event["args"]["Call stack"] for event in events
+                      if event["name"] == name]
+            self.assertEqual(len(stacks), 3)
+            for stack in stacks:
+                self.assertIn("main", stack)
         for line in run("ldd", program).splitlines():
             name, arrow, path = line.strip().partition(" => ")
             # Other libraries are the system's, which may be newer than ours.

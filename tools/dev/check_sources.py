@@ -13,6 +13,8 @@ status 1 if there are any. The rules:
   - a folder has at most 45 sources;
   - C++ uses no algorithm of std::ranges that gives a subrange, and no view:
     clang 14 cannot compile those of GCC 12's library (--config=clang);
+  - no variable of the TLS model initial-exec is local to its source: in a
+    shared library, gold gives it another variable's place (seen with 2.40);
   - below each kymo_cc_unit_test of a BUILD file stands kymo_cc_unit_tests(),
     or no program of `//...` has that test;
   - a repository that a BUILD file names is in MODULE.bazel: Bazel 4 knows some
@@ -68,12 +70,23 @@ def check_text(path, text):
         found += [f"{path}:{line_of(text, use.start())}: clang 14 cannot"
                   f" compile {use.group()} of GCC 12's library"
                   for use in SUBRANGES.finditer(text)]
+        found += [f"{path}:{line_of(text, use)}: gold gives an initial-exec"
+                  " variable another one's place: take it out of the anonymous"
+                  " name space, and hide it" for use in local_tls(text)]
     lines = text.count("\n")
     if lines > MOST_LINES and REASON not in first_comment(text):
         found.append(
             f"{path}:1: has {lines} lines: cut it where a reader would, or say"
             f' in its first comment why not ("{REASON} ...")')
     return found
+
+
+def local_tls(text):
+    """Where an anonymous name space has variables of model initial-exec."""
+    for space in re.finditer(r"^namespace \{$.*?^\}  // namespace$", text,
+                             re.M | re.S):
+        yield from (space.start() + use.start()
+                    for use in re.finditer('"initial-exec"', space[0]))
 
 
 def unshared_tests(path, text):

@@ -72,6 +72,15 @@ class CheckSourcesTest(unittest.TestCase):
             "a:1: has 46 sources, of which a reader sees at most 45: make a"
             " folder of some")
 
+    def test_no_initial_exec_variable_is_local(self):
+        variable = 'thread_local int a __attribute__((tls_model("initial-exec")));\n'
+        space = "namespace {\n%s}  // namespace\n"
+        self.assert_only({"a/b.cc": variable + space % "int b;\n" + variable})
+        self.assert_only(
+            {"a/b.cc": variable + space % variable},
+            "a/b.cc:3: gold gives an initial-exec variable another one's place:"
+            " take it out of the anonymous name space, and hide it")
+
     def test_a_unit_test_is_in_a_program(self):
         test = 'kymo_cc_unit_test(\n    name = "a_test",\n)\n\n'
         program = "kymo_cc_unit_tests()\n"

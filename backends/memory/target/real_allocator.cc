@@ -8,6 +8,10 @@
 
 namespace kymo::memory {
 
+// How often the calling thread has entered Find.
+__attribute__((visibility("hidden"))) constinit thread_local int finding
+    __attribute__((tls_model("initial-exec"))) = 0;
+
 namespace {
 
 // The buffer for blocks that the loader takes during the search.
@@ -19,10 +23,6 @@ constexpr size_t kAlignment = 16;
 constinit std::atomic<size_t> early_used = 0;
 // 0 = not known, 1 = one heap, 2 = two.
 constinit std::atomic<int> new_is_malloc = 0;
-
-// How often the calling thread has entered Find.
-constinit thread_local int finding __attribute__((tls_model("initial-exec"))) =
-    0;
 
 void* EarlyBlock(size_t bytes, size_t alignment) noexcept {
   if (alignment < kAlignment) alignment = kAlignment;

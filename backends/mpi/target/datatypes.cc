@@ -7,11 +7,14 @@
 #include <cstddef>
 
 namespace kymo::mpi {
-namespace {
 
 constexpr size_t kKept = 32;
-constinit thread_local Datatype kept[kKept]
+__attribute__((
+    visibility("hidden"))) constinit thread_local Datatype kept[kKept]
     __attribute__((tls_model("initial-exec")));
+
+namespace {
+
 constinit std::atomic<uint32_t> generation{1};
 
 constinit OwnFunction<2> type_size("PMPI_Type_size");

@@ -19,6 +19,17 @@
 extern "C" __attribute__((weak)) void __tsan_init();
 
 namespace kymo::off_cpu {
+
+// Asked once: a system call takes longer than all else here. initial-exec,
+// because the first access must not allocate.
+struct KnownThread {
+  int32_t pid = 0;
+  int32_t tid = 0;
+  uint64_t since_ticks = 0;
+};
+__attribute__((visibility("hidden"))) constinit thread_local KnownThread known
+    __attribute__((tls_model("initial-exec")));
+
 namespace {
 
 constexpr uint32_t kProbes = 16;
@@ -76,16 +87,6 @@ WaitCell* Take(WaitCellStates** state) noexcept {
   watch.ring->dropped.fetch_add(1, std::memory_order_relaxed);
   return nullptr;
 }
-
-// Asked once: a system call takes longer than all else here. initial-exec,
-// because the first access must not allocate.
-struct KnownThread {
-  int32_t pid = 0;
-  int32_t tid = 0;
-  uint64_t since_ticks = 0;
-};
-constinit thread_local KnownThread known
-    __attribute__((tls_model("initial-exec")));
 
 // The number of this process, in memory that the kernel clears in a child,
 // however that is forked.

@@ -27,6 +27,16 @@ extern "C" int __sigaction(int signal, const struct sigaction* action,
 #endif
 
 namespace kymo {
+// initial-exec: the library is loaded at start, and access from the handler
+// must not allocate.
+struct ThreadTimer {
+  timer_t timer;
+  int32_t tid;
+  bool is_armed;
+};
+__attribute__((visibility("hidden"))) constinit thread_local ThreadTimer t_timer
+    __attribute__((tls_model("initial-exec"))) = {};
+
 namespace {
 
 using sampling::CellHeader;
@@ -49,16 +59,6 @@ constinit int64_t g_tick_ns = 1;  // of the kernel
 constexpr uint32_t kActionSlots = 64;
 constinit struct sigaction g_program_actions[kActionSlots] = {};
 constinit std::atomic<uint32_t> g_program_action{0};
-
-// initial-exec: the library is loaded at start, and access from the handler
-// must not allocate.
-struct ThreadTimer {
-  timer_t timer;
-  int32_t tid;
-  bool is_armed;
-};
-[[gnu::tls_model(
-    "initial-exec")]] thread_local constinit ThreadTimer t_timer = {};
 
 int32_t CurrentThread() noexcept {
   return static_cast<int32_t>(syscall(SYS_gettid));

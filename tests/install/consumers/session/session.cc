@@ -12,7 +12,7 @@ void Work();  // work.cc
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  kymo::Profile profile({.record_shapes = true});
+  kymo::Profile profile({.record_shapes = true, .with_stack = true});
   absl::Status status = profile.Start();
   for (int i = 0; i < 3; ++i) {
     KYMO_RECORD_FUNCTION("step");
