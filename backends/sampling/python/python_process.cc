@@ -13,8 +13,8 @@ constexpr uint64_t kLowest = 0x10000;
 constexpr uint64_t kHighest = uint64_t{1} << 47;
 
 // More than a chain has frames.
-constexpr size_t kSure = size_t{1} << 20;
-constexpr size_t kAllLoops = size_t{1} << 21;
+constexpr size_t kAllLoops = size_t{1} << 20;
+constexpr size_t kSure = size_t{1} << 21;
 
 }  // namespace
 
@@ -62,13 +62,16 @@ bool PythonProcess::Walk(uint64_t frame, const WatchedFrame& watched,
 }
 
 bool PythonProcess::HasAllLoops(uint64_t frame, const UnwoundStack& stack,
-                                const StackCopy& copy, int64_t now_ns) {
+                                const StackCopy& copy, int64_t now_ns,
+                                bool* is_late) {
+  *is_late = false;
   for (const WatchedFrame& watched : stack.watched) {
     Loop loop;
     if (!Walk(frame, watched, copy, now_ns, nullptr, loop) ||
-        loop.end != FrameChain::End::kWhole || chain_.was_late()) {
+        loop.end != FrameChain::End::kWhole) {
       return false;
     }
+    *is_late = *is_late || chain_.was_late();
     frame = loop.outer_frame;
   }
   return frame == 0 || stack.end != StackEnd::kComplete;
@@ -92,12 +95,14 @@ PythonProcess::Loop PythonProcess::ReadLoop(const UnwoundStack& stack,
   }
   // Frames of callers, and of functions that returned, stand in other places.
   // But only one has the function to which the next instruction belongs.
-  // And in a copy, only those of the innermost loop lead through all loops.
+  // And in a copy, only those of the innermost loop lead through all loops. The
+  // copy may lack the pages of the frame that is right, and have the callers'.
   const auto score = [&](uint64_t frame) -> size_t {
-    const size_t all =
-        is_innermost && has_copy_ && HasAllLoops(frame, stack, copy, now_ns)
-            ? kAllLoops
-            : 0;
+    bool is_late = false;
+    const size_t all = is_innermost && has_copy_ &&
+                               HasAllLoops(frame, stack, copy, now_ns, &is_late)
+                           ? kAllLoops
+                           : 0;
     if (!Walk(frame, watched, copy, now_ns, nullptr, loop) ||
         loop.end == FrameChain::End::kBroken) {
       return 0;
@@ -152,8 +157,10 @@ PythonProcess::Result PythonProcess::Expand(const StackCopy& copy,
     }
     frames->was_late = frames->was_late || loop.frame == 0 || chain_.was_late();
     if (i == 0) {
-      follows_chain_ = has_copy_ && loop.is_found &&
-                       HasAllLoops(loop.frame, *stack, copy, now_ns);
+      bool is_late = false;
+      follows_chain_ =
+          has_copy_ && loop.is_found &&
+          HasAllLoops(loop.frame, *stack, copy, now_ns, &is_late) && !is_late;
     }
     // A loop that has just been entered has no frame yet: its registers are
     // still its caller's.

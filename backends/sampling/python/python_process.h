@@ -84,9 +84,9 @@ class PythonProcess {
   Loop ReadLoop(const UnwoundStack& stack, size_t index, const StackCopy& copy,
                 uint64_t expected, LearnedLoop& learned, int64_t now_ns);
   // Whether the chain that begins with `frame` in the innermost loop has as
-  // many loops as the stack.
+  // many loops as the stack. `is_late` says if some of it was not in the copy.
   bool HasAllLoops(uint64_t frame, const UnwoundStack& stack,
-                   const StackCopy& copy, int64_t now_ns);
+                   const StackCopy& copy, int64_t now_ns, bool* is_late);
   bool Walk(uint64_t frame, const WatchedFrame& watched, const StackCopy& copy,
             int64_t now_ns, const FrameChain::FindExact& exact, Loop& loop);
   std::optional<FrameChain::Exact> FindExact(PythonCode& code,

@@ -1,5 +1,6 @@
 #include "backends/sampling/python/python_process.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -13,6 +14,8 @@
 
 namespace kymo::sampling {
 namespace {
+
+using ::testing::Contains;
 
 constexpr uint64_t kStack = 0x7ffd00000000;  // the address of the copy
 constexpr size_t kStackBytes = 4096;
@@ -225,6 +228,28 @@ TEST_P(PythonProcessTest, ACopyTellsWhichFrameIsInnermost) {
   // A chain that has fewer loops than the stack does not tell the others.
   stack_.watched[0].registers[kRbx] = first;
   EXPECT_NE(Expand(), PythonProcess::Result::kWhole);
+}
+
+// The pages of a deep recursion are not known before its frame was found.
+TEST_P(PythonProcessTest, AFrameThatWasNotCopiedIsPreferredToItsCallers) {
+  std::vector<int> functions = {3};
+  functions.resize(60, 0);
+  const uint64_t frame = AddLoop(functions, 0);
+  FrameCopy copy{.page_count = 1, .bytes = {}};
+  copy.pages[0] = PythonImage::kFirstFrame / kFramePageBytes * kFramePageBytes;
+  ASSERT_GE(frame, copy.pages[0] + kFramePageBytes);
+  copy.bytes.resize(kFramePageBytes);
+  ASSERT_TRUE(image_.memory().Read(copy.pages[0], copy.bytes));
+  copy_ = &copy;
+  // The outermost frame and its instruction stand in registers that are tried
+  // first.
+  stack_.watched[0].registers[0] = PythonImage::kFirstFrame;
+  EXPECT_EQ(Expand(), PythonProcess::Result::kWhole);
+  EXPECT_EQ(result_.frames.size(), functions.size() + 1);
+  EXPECT_THAT(pages_, Contains(frame / kFramePageBytes * kFramePageBytes));
+  stack_.watched[0].registers[1] = image_.Instruction(codes_[3], 5);
+  EXPECT_EQ(Expand(), PythonProcess::Result::kWhole);
+  EXPECT_EQ(result_.frames.size(), functions.size() + 1);
 }
 
 TEST_P(PythonProcessTest, AFrameIsOfOneLoop) {
