@@ -18,6 +18,7 @@
 #include "backends/sampling/unwind/stack_copy.h"
 #include "profiler/base/clock.h"
 #include "profiler/processes/other_memory.h"
+#include "profiler/processes/process_list.h"
 #include "profiler/symbolize/code_place.h"
 #include "profiler/symbolize/jit/how_to_name.h"
 #include "profiler/symbolize/jit/jit_files.h"
@@ -195,8 +196,15 @@ void StackStore::NameThread(const CapturedStack& captured,
   if (tid == 0 || tid == pid || process.python == nullptr) return;
   const int64_t now_ns = MonotonicNs();
   if (!processes_.IsNameDue(pid, tid, now_ns)) return;
-  const auto name = python_.ReadThreadName(*process.python);
-  if (name) processes_.OnProgramName(pid, tid, *name, now_ns);
+  const auto thread = python_.ReadThreadName(*process.python);
+  if (!thread) return;
+  // The next thread may have got the memory of one that has ended.
+  if (thread->number != tid &&
+      thread->number != processes::InnerNumberOf(static_cast<pid_t>(pid),
+                                                 static_cast<pid_t>(tid))) {
+    return;
+  }
+  processes_.OnProgramName(pid, tid, thread->name, now_ns);
 }
 
 void StackStore::PlaceCallchain(const CapturedStack& captured,

@@ -58,9 +58,9 @@ void DoorTarget::Leave(const ShardSize& before_filling,
 
 void DoorTarget::NoteNumbers() {
   const pid_t pid = door_->pid();
-  if (door::InnerNumber(pid, pid) == pid) return;
+  if (processes::InnerNumberOf(pid, pid) == pid) return;
   for (const pid_t tid : processes::ThreadsOf(pid)) {
-    const int inner = door::InnerNumber(pid, tid);
+    const pid_t inner = processes::InnerNumberOf(pid, tid);
     if (inner != 0) outer_[inner] = tid;
   }
 }

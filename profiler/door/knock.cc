@@ -10,9 +10,7 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <system_error>
 #include <thread>
 
@@ -30,21 +28,6 @@ using record::DoorRequest;
 std::string NameOf(pid_t pid) {
   const auto process = processes::ReadProcess(pid);
   return absl::StrCat(process ? process->name : "process", " (", pid, ")");
-}
-
-int InnerNumberIn(const std::string& path) {
-  std::ifstream status(path);
-  for (std::string word; status >> word;) {
-    if (word != "NSpid:") continue;
-    int inner = 0;
-    std::string line;
-    std::getline(status, line);
-    std::istringstream numbers(line);
-    while (numbers >> inner) {
-    }
-    return inner;
-  }
-  return 0;
 }
 
 std::string NetworkOf(const std::string& process) {
@@ -162,10 +145,6 @@ OwnedDescriptor Received(msghdr& message) {
 
 }  // namespace
 
-int InnerNumber(pid_t pid, pid_t tid) {
-  return InnerNumberIn(absl::StrCat("/proc/", pid, "/task/", tid, "/status"));
-}
-
 // kUnavailable if the program has ended, or closed the connection.
 absl::StatusOr<DoorMessage> OpenDoor::Ask(const DoorMessage& message,
                                           OwnedDescriptor* received) {
@@ -249,7 +228,7 @@ absl::Status OpenDoor::End() {
 
 absl::StatusOr<std::vector<std::shared_ptr<OpenDoor>>> Knock(pid_t pid) {
   std::vector<std::shared_ptr<OpenDoor>> doors;
-  const int inner = InnerNumber(pid, pid);
+  const pid_t inner = processes::InnerNumberOf(pid, pid);
   const std::string name = NameOf(pid);
   for (int index = 0; inner != 0 && index < record::kMostDoors; ++index) {
     KYMO_ASSIGN_OR_RETURN(OwnedDescriptor socket, MakeSocketFor(pid));

@@ -70,10 +70,6 @@ class OpenDoor {
   bool watches_heap_ = false;
 };
 
-// The number that thread `tid` of process `pid` sees as its own, which differs
-// in a container. 0: it is gone.
-int InnerNumber(pid_t pid, pid_t tid);
-
 // Claims each host of the process; most processes have one. kNotFound: it has
 // no open door that this user reaches. Errors are sentences that name it.
 absl::StatusOr<std::vector<std::shared_ptr<OpenDoor>>> Knock(pid_t pid);

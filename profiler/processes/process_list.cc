@@ -98,6 +98,19 @@ std::string NameOf(pid_t pid, pid_t tid, const std::string& proc) {
                    "/comm");
 }
 
+pid_t InnerNumberOf(pid_t pid, pid_t tid, const std::string& proc) {
+  std::ifstream status(Folder(proc, pid) + "/task/" + std::to_string(tid) +
+                       "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("NSpid:")) continue;
+    std::istringstream numbers(line.substr(6));
+    pid_t inner = 0;  // the last one
+    for (pid_t number; numbers >> number;) inner = number;
+    return inner;
+  }
+  return 0;
+}
+
 std::optional<uid_t> UserOf(pid_t pid, const std::string& proc) {
   std::ifstream status(Folder(proc, pid) + "/status");
   for (std::string line; std::getline(status, line);) {

@@ -60,6 +60,10 @@ std::vector<pid_t> ThreadsOf(pid_t pid, const std::string& proc = "/proc");
 // The name of a thread; empty if it is gone.
 std::string NameOf(pid_t pid, pid_t tid, const std::string& proc = "/proc");
 
+// The number that a thread sees as its own, which differs in a container. 0: it
+// is gone.
+pid_t InnerNumberOf(pid_t pid, pid_t tid, const std::string& proc = "/proc");
+
 // The real user of a process.
 std::optional<uid_t> UserOf(pid_t pid, const std::string& proc = "/proc");
 

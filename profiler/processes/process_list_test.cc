@@ -116,7 +116,12 @@ TEST(ProcessListTest, ReadsThreadsNamesAndUsers) {
   proc.Write("8/status", "Name:\tmain\nUid:\t33\t0\t0\t0\nGid:\t1\t1\t1\t1\n");
   EXPECT_THAT(ThreadsOf(8, proc.path()), ElementsAre(8, 9, 10));
   EXPECT_EQ(NameOf(8, 10, proc.path()), "worker 2");
+  proc.Write("8/task/9/status", "Name:\tx\nTgid:\t8\nNSpid:\t9\t71\t2\n");
+  proc.Write("8/task/10/status", "Name:\tx\nNSpid:\t10\nNSpgid:\t5\n");
   EXPECT_EQ(UserOf(8, proc.path()), 33U);
+  EXPECT_EQ(InnerNumberOf(8, 9, proc.path()), 2);
+  EXPECT_EQ(InnerNumberOf(8, 10, proc.path()), 10);
+  EXPECT_EQ(InnerNumberOf(8, 11, proc.path()), 0);
   EXPECT_THAT(ThreadsOf(9, proc.path()), IsEmpty());
   EXPECT_EQ(NameOf(8, 11, proc.path()), "");
   EXPECT_EQ(UserOf(9, proc.path()), std::nullopt);
@@ -130,6 +135,7 @@ TEST(ProcessListTest, FindsThisProcess) {
   EXPECT_THAT(PidsOf(ListProcesses()), Contains(getpid()));
   EXPECT_THAT(ThreadsOf(getpid()), Contains(gettid()));
   EXPECT_EQ(UserOf(getpid()), getuid());
+  EXPECT_EQ(InnerNumberOf(getpid(), gettid()), gettid());
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ class PythonTextTest : public CodeCacheTest {
     const uint64_t at = ImageMemory::kBegin + 0x40000;
     image_.memory().Put(at + layout_.text.length, length);
     image_.memory().Put<uint32_t>(at + layout_.text.state,
-                                  (kind | 8) << layout_.text.kind_shift);
+                                  (kind | 8) << kTextKindShift);
     image_.memory().Write(at + layout_.text.other_data, data);
     return at;
   }

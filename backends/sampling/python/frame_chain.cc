@@ -8,8 +8,6 @@ namespace {
 
 // Frames of the interpreter's own have higher numbers.
 constexpr uint8_t kLastOwnerOfFunctions = 2;
-// From 3.14 on, a reference has flags in its lowest bits.
-constexpr uint64_t kTagBits = 3;
 
 template <typename T>
 T FrameField(std::span<const std::byte> bytes, uint64_t offset) {
@@ -59,8 +57,7 @@ std::optional<FrameChain::Fields> FrameChain::ReadFrame(uint64_t frame) {
   NotePage(frame);
   NotePage(frame + layout_.frame.size - 1);
   const auto& at = layout_.frame;
-  const uint64_t tags = layout_.minor_version >= 14 ? kTagBits : 0;
-  return Fields{.code = FrameField<uint64_t>(bytes, at.code) & ~tags,
+  return Fields{.code = FrameField<uint64_t>(bytes, at.code) & ~at.tag_bits,
                 .previous = FrameField<uint64_t>(bytes, at.previous),
                 .instruction = FrameField<uint64_t>(bytes, at.instruction),
                 .owner = FrameField<uint8_t>(bytes, at.owner),

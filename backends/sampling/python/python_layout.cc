@@ -16,6 +16,9 @@ namespace {
 // sizeof(PyCompactUnicodeObject) - sizeof(PyASCIIObject), from 3.12 on.
 constexpr uint64_t kUtf8FieldsBytes = 16;
 
+// From 3.14 on, a reference has flags in its lowest bits.
+constexpr uint64_t kTagBits = 3;
+
 constexpr PythonLayout kPython311 = {
     .minor_version = 11,
     .frame = {.size = 80,
@@ -24,7 +27,8 @@ constexpr PythonLayout kPython311 = {
               .instruction = 56,
               .locals = 72,
               .owner = 69,
-              .is_entry = 68},
+              .is_entry = 68,
+              .tag_bits = 0},
     .code = {.filename = 112,
              .qualified_name = 128,
              .line_table = 136,
@@ -34,11 +38,7 @@ constexpr PythonLayout kPython311 = {
     .type = {.flags = 168, .basic_size = 32, .cached_keys = 872},
     .attributes = PythonLayout::Attributes::kPointer,
     .bytes = {.size = 16, .data = 32},
-    .text = {.state = 32,
-             .length = 16,
-             .ascii_data = 48,
-             .other_data = 72,
-             .kind_shift = 2}};
+    .text = {.state = 32, .length = 16, .ascii_data = 48, .other_data = 72}};
 
 constexpr PythonLayout kPython312 = {
     .minor_version = 12,
@@ -48,7 +48,8 @@ constexpr PythonLayout kPython312 = {
               .instruction = 56,
               .locals = 72,
               .owner = 70,
-              .is_entry = 0},
+              .is_entry = 0,
+              .tag_bits = 0},
     .code = {.filename = 112,
              .qualified_name = 128,
              .line_table = 136,
@@ -61,8 +62,7 @@ constexpr PythonLayout kPython312 = {
     .text = {.state = 32,
              .length = 16,
              .ascii_data = 40,
-             .other_data = 40 + kUtf8FieldsBytes,
-             .kind_shift = 2}};
+             .other_data = 40 + kUtf8FieldsBytes}};
 
 // Where the groups of _Py_DebugOffsets begin, in words of 8 bytes. New fields
 // moved them.
@@ -100,25 +100,22 @@ PythonLayout LayoutOf(const DebugOffsets& offsets, const GroupPlaces& at,
                   .instruction = word[at.frame + 3],
                   .locals = word[at.frame + 4],
                   .owner = word[at.frame + 5],
-                  .is_entry = 0};
+                  .is_entry = 0,
+                  .tag_bits = minor >= 14 ? kTagBits : 0};
   layout.code = {.filename = word[at.code + 1],
                  .qualified_name = word[at.code + 3],
                  .line_table = word[at.code + 4],
                  .first_line = word[at.code + 5],
                  .instructions = word[at.code + 9]};
   layout.object = {.type = word[at.object + 1], .size = word[at.tuple + 2]};
-  // From 3.14 on, the kernel has the names of threads, which are all that
-  // attributes are read for.
-  if (minor == 13) {
-    layout.type = kPython312.type;
-    layout.attributes = PythonLayout::Attributes::kInline;
-  }
+  // The interpreter does not tell these.
+  layout.type = kPython312.type;
+  layout.attributes = PythonLayout::Attributes::kInline;
   layout.bytes = {.size = word[at.bytes + 1], .data = word[at.bytes + 2]};
   layout.text = {.state = word[at.text + 1],
                  .length = word[at.text + 2],
                  .ascii_data = word[at.text + 3],
-                 .other_data = word[at.text + 3] + kUtf8FieldsBytes,
-                 .kind_shift = minor >= 14 ? 16 : 2};
+                 .other_data = word[at.text + 3] + kUtf8FieldsBytes};
   return layout;
 }
 

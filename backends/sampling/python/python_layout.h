@@ -23,13 +23,14 @@ struct PythonLayout {
   struct {
     uint64_t size;
     uint64_t previous;
-    uint64_t code;         // the code object, from 3.14 on with tag bits
+    uint64_t code;         // a reference to the code object
     uint64_t instruction;  // where it is, or was last
     uint64_t locals;       // its first local variable
     uint64_t owner;        // a byte
     // A byte that says that the interpreter's loop began with this frame.
     // 0: from 3.12 on, a frame on the C stack says that.
     uint64_t is_entry;
+    uint64_t tag_bits;  // of references, besides the object's address
   } frame{};
   struct {
     uint64_t filename;
@@ -60,13 +61,15 @@ struct PythonLayout {
     uint64_t data;
   } bytes{};
   struct {
-    uint64_t state;   // 4 bytes
+    uint64_t state;   // 4 bytes; kTextKindShift
     uint64_t length;  // in characters
     uint64_t ascii_data;
     uint64_t other_data;
-    int kind_shift;  // in the state: 3 bits of kind, one each compact and ASCII
   } text{};
 };
+
+// In a text's state: 3 bits of kind, then one each for compact and ASCII.
+inline constexpr int kTextKindShift = 2;
 
 // The largest offset that a layout may have.
 inline constexpr uint64_t kMostPythonOffset = 1024;

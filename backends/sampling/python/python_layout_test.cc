@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint64_t kRuntime = ImageMemory::kBegin + 4096;
 constexpr uint64_t kPython313 = 0x030d00f0;
+constexpr uint64_t kPython314 = 0x030e0af0;
 
 absl::StatusOr<PythonLayout> Find(uint64_t version,
                                   const std::vector<uint64_t>& words) {
@@ -36,24 +37,27 @@ TEST(PythonLayoutTest, OldVersionsAreInATable) {
 }
 
 TEST(PythonLayoutTest, NewVersionsTellTheirs) {
-  const auto layout = Find(kPython313, TestDebugOffsets313(kPython313));
-  ASSERT_TRUE(layout.ok()) << layout.status();
-  EXPECT_EQ(layout->minor_version, 13);
-  EXPECT_EQ(layout->frame.size, 96u);
-  EXPECT_EQ(layout->frame.previous, 16u);
-  EXPECT_EQ(layout->frame.code, 8u);
-  EXPECT_EQ(layout->frame.instruction, 40u);
-  EXPECT_EQ(layout->frame.owner, 70u);
-  EXPECT_EQ(layout->frame.is_entry, 0u);
-  EXPECT_EQ(layout->code.instructions, 208u);
-  EXPECT_EQ(layout->code.first_line, 68u);
-  EXPECT_EQ(layout->bytes.data, 32u);
-  EXPECT_EQ(layout->text.ascii_data, 40u);
+  for (const uint64_t version : {kPython313, kPython314}) {
+    const auto layout = Find(version, TestDebugOffsets(version));
+    ASSERT_TRUE(layout.ok()) << layout.status();
+    EXPECT_EQ(layout->minor_version, version == kPython313 ? 13 : 14);
+    EXPECT_EQ(layout->frame.size, 96u);
+    EXPECT_EQ(layout->frame.previous, 16u);
+    EXPECT_EQ(layout->frame.code, 8u);
+    EXPECT_EQ(layout->frame.instruction, 40u);
+    EXPECT_EQ(layout->frame.owner, 70u);
+    EXPECT_EQ(layout->frame.is_entry, 0u);
+    EXPECT_EQ(layout->frame.tag_bits, version == kPython313 ? 0u : 3u);
+    EXPECT_EQ(layout->code.instructions, 208u);
+    EXPECT_EQ(layout->code.first_line, 68u);
+    EXPECT_EQ(layout->bytes.data, 32u);
+    EXPECT_EQ(layout->text.ascii_data, 40u);
+  }
 }
 
 TEST(PythonLayoutTest, WhatIsNotKnownIsRefused) {
   for (const uint64_t version : {0x030a0bf0u, 0x030f00f0u, 0x02071200u}) {
-    const auto layout = Find(version, TestDebugOffsets313(version));
+    const auto layout = Find(version, TestDebugOffsets(version));
     EXPECT_EQ(layout.status().code(), absl::StatusCode::kUnimplemented);
     EXPECT_NE(layout.status().message().find("3.11 to 3.14"),
               absl::string_view::npos);
@@ -61,7 +65,7 @@ TEST(PythonLayoutTest, WhatIsNotKnownIsRefused) {
 }
 
 TEST(PythonLayoutTest, OffsetsThatDoNotCheckAreRefused) {
-  const std::vector<uint64_t> good = TestDebugOffsets313(kPython313);
+  const std::vector<uint64_t> good = TestDebugOffsets(kPython313);
   const auto refused = [&](size_t word, uint64_t value) {
     std::vector<uint64_t> words = good;
     words[word] = value;
@@ -89,12 +93,11 @@ TEST(PythonLayoutTest, OffsetsThatDoNotCheckAreRefused) {
 
 TEST(PythonLayoutTest, AnyOffsetsDo) {
   std::mt19937_64 random(1);
-  const std::vector<uint64_t> good = TestDebugOffsets313(kPython313);
+  const std::vector<uint64_t> good = TestDebugOffsets(kPython313);
   for (int round = 0; round < 5000; ++round) {
     std::vector<uint64_t> words = good;
     for (int i = 0; i < 3; ++i) {
-      words[3 + random() % 90] =
-          random() % 2 == 0 ? random() % 256 : random();
+      words[3 + random() % 90] = random() % 2 == 0 ? random() % 256 : random();
     }
     const auto layout = Find(kPython313, words);
     if (!layout.ok()) continue;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "backends/sampling/python/thread_name.h"
 #include "profiler/symbolize/elf_module.h"
 
 namespace kymo::sampling {
@@ -222,7 +221,7 @@ PythonProcess::Result PythonProcess::Expand(const StackCopy& copy,
   return result;
 }
 
-std::optional<std::string> PythonProcess::ReadThreadName() {
+std::optional<ProgramThread> PythonProcess::ReadThreadName() {
   if (thread_frame_ == 0) return std::nullopt;
   return sampling::ReadThreadName(thread_frame_, layout_, *memory_);
 }

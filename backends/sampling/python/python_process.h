@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,6 +25,7 @@
 #include "backends/sampling/python/frame_copies.h"
 #include "backends/sampling/python/python_layout.h"
 #include "backends/sampling/python/target_memory.h"
+#include "backends/sampling/python/thread_name.h"
 #include "backends/sampling/python/value_homes.h"
 #include "backends/sampling/unwind/stack_copy.h"
 #include "backends/sampling/unwind/unwinder.h"
@@ -66,7 +66,7 @@ class PythonProcess {
                 FrameMemory* frames, UnwoundStack* stack);
 
   // What the program calls the thread of the last Expand, read anew.
-  std::optional<std::string> ReadThreadName();
+  std::optional<ProgramThread> ReadThreadName();
 
  private:
   struct Loop {

@@ -23,6 +23,7 @@ constexpr int kRbx = 3;
 constexpr int kR15 = 15;
 constexpr uint64_t kPython311 = 0x030b02f0;
 constexpr uint64_t kPython313 = 0x030d00f0;
+constexpr uint64_t kPython314 = 0x030e0af0;
 
 // Loops of the interpreter on a made-up stack, each in 512 bytes of it, with C
 // functions in between. A loop has its frame in rbx, and its next instruction
@@ -149,18 +150,22 @@ TEST_P(PythonProcessTest, AThreadMayHaveAName) {
   AddLoop({4}, 0);
   stack_.watched[1].registers[kRbx] = first;
   if (!is_311()) image_.SetFrame(first, codes_[4], EndFrame(1), 4);
-  image_.AddThread(first, "worker-3");
+  image_.AddThread(first, "worker-3", 4711);
   EXPECT_EQ(Expand(), PythonProcess::Result::kWhole);
-  EXPECT_EQ(python_.ReadThreadName(), "worker-3");
-  image_.AddThread(first, "another");
-  EXPECT_EQ(python_.ReadThreadName(), "another");
+  ASSERT_TRUE(python_.ReadThreadName());
+  EXPECT_EQ(python_.ReadThreadName()->name, "worker-3");
+  EXPECT_EQ(python_.ReadThreadName()->number, 4711);
+  image_.AddThread(first, "another", 4712);
+  ASSERT_TRUE(python_.ReadThreadName());
+  EXPECT_EQ(python_.ReadThreadName()->name, "another");
+  EXPECT_EQ(python_.ReadThreadName()->number, 4712);
   // Nor has what does not begin so, and what could not be read whole.
   image_.SetFrame(first, codes_[3], is_311() ? 0 : EndFrame(1), 4, true);
   EXPECT_EQ(Expand(), PythonProcess::Result::kWhole);
-  EXPECT_EQ(python_.ReadThreadName(), std::nullopt);
+  EXPECT_FALSE(python_.ReadThreadName());
   image_.SetFrame(first, codes_[4], 0x1234, 4);
   EXPECT_NE(Expand(), PythonProcess::Result::kWhole);
-  EXPECT_EQ(python_.ReadThreadName(), std::nullopt);
+  EXPECT_FALSE(python_.ReadThreadName());
 }
 
 TEST_P(PythonProcessTest, LoopsAndFunctionsOfCStandInBetween) {
@@ -380,10 +385,10 @@ TEST_P(PythonProcessTest, AnyMemoryDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, PythonProcessTest,
-                         ::testing::Values(kPython311, kPython313),
+                         ::testing::Values(kPython311, kPython313, kPython314),
                          [](const auto& info) {
-                           return info.param == kPython311 ? "Table"
-                                                           : "DebugOffsets";
+                           return "Python3" +
+                                  std::to_string(MinorVersion(info.param));
                          });
 
 }  // namespace

@@ -96,7 +96,7 @@ PythonStacks::Result PythonStacks::Expand(int64_t pid,
   return Result::kUnread;
 }
 
-std::optional<std::string> PythonStacks::ReadThreadName(
+std::optional<ProgramThread> PythonStacks::ReadThreadName(
     const PythonState& state) {
   if (state.process == nullptr) return std::nullopt;
   return state.process->ReadThreadName();

@@ -22,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "backends/sampling/python/interpreter_module.h"
 #include "backends/sampling/python/python_process.h"
+#include "backends/sampling/python/thread_name.h"
 #include "backends/sampling/unwind/stack_copy.h"
 #include "backends/sampling/unwind/unwinder.h"
 #include "profiler/symbolize/address_space.h"
@@ -58,7 +59,7 @@ class PythonStacks {
 
   // What the program calls the thread of the last Expand, if that had this
   // state.
-  static std::optional<std::string> ReadThreadName(const PythonState& state);
+  static std::optional<ProgramThread> ReadThreadName(const PythonState& state);
 
   // Whether any process runs Python that can be read.
   bool has_python() const noexcept { return has_python_; }

@@ -40,7 +40,7 @@ struct TextForm {
 };
 
 std::optional<TextForm> FormOf(uint32_t state, const PythonLayout& layout) {
-  const uint32_t bits = state >> layout.text.kind_shift;
+  const uint32_t bits = state >> kTextKindShift;
   const uint32_t kind = bits & 7;
   const bool is_compact = (bits & 8) != 0;
   const bool is_ascii = (bits & 16) != 0;

@@ -1,5 +1,6 @@
 #include "backends/sampling/python/test_python_memory.h"
 
+#include <cstdlib>
 #include <cstring>
 
 namespace kymo::sampling {
@@ -19,7 +20,7 @@ void ImageMemory::Write(uint64_t address, std::span<const std::byte> from) {
   std::memcpy(bytes_.data() + (address - kBegin), from.data(), from.size());
 }
 
-std::vector<uint64_t> TestDebugOffsets313(uint64_t version) {
+std::vector<uint64_t> TestDebugOffsets(uint64_t version) {
   std::vector<uint64_t> words(96);
   std::memcpy(words.data(), "xdebugpy", 8);
   words[1] = version;
@@ -35,18 +36,19 @@ std::vector<uint64_t> TestDebugOffsets313(uint64_t version) {
   const auto put = [&](size_t at, std::span<const uint64_t> group) {
     std::memcpy(words.data() + at, group.data(), group.size_bytes());
   };
-  put(28, frame);
-  put(34, code);
-  put(44, object);
-  put(50, tuple);
-  put(64, bytes);
-  put(67, text);
+  const bool is_314 = MinorVersion(version) >= 14;
+  put(is_314 ? 31 : 28, frame);
+  put(is_314 ? 39 : 34, code);
+  put(is_314 ? 50 : 44, object);
+  put(is_314 ? 56 : 50, tuple);
+  put(is_314 ? 74 : 64, bytes);
+  put(is_314 ? 77 : 67, text);
   return words;
 }
 
 PythonLayout TestLayout(uint64_t version) {
   ImageMemory memory;
-  const auto words = TestDebugOffsets313(version);
+  const auto words = TestDebugOffsets(version);
   memory.Write(ImageMemory::kBegin, std::as_bytes(std::span(words)));
   return *FindLayout(version, ImageMemory::kBegin, memory);
 }
@@ -62,7 +64,7 @@ uint64_t PythonImage::AddText(std::string_view ascii) {
   memory_->Put<uint64_t>(address + layout_.text.length, ascii.size());
   // Characters of 1 byte, compact, ASCII.
   memory_->Put<uint32_t>(address + layout_.text.state,
-                         uint32_t{1 | 8 | 16} << layout_.text.kind_shift);
+                         uint32_t{1 | 8 | 16} << kTextKindShift);
   memory_->Write(address + layout_.text.ascii_data,
                  std::as_bytes(std::span(ascii)));
   return address;
@@ -102,7 +104,7 @@ uint64_t PythonImage::AddFrame(uint64_t code, uint64_t previous, uint64_t unit,
 
 void PythonImage::SetFrame(uint64_t frame, uint64_t code, uint64_t previous,
                            uint64_t unit, bool is_entry) {
-  memory_->Put(frame + layout_.frame.code, code);
+  memory_->Put(frame + layout_.frame.code, Reference(code));
   memory_->Put(frame + layout_.frame.previous, previous);
   memory_->Put(frame + layout_.frame.instruction, Instruction(code, unit));
   memory_->Put<uint8_t>(frame + layout_.frame.owner, 0);
@@ -111,8 +113,21 @@ void PythonImage::SetFrame(uint64_t frame, uint64_t code, uint64_t previous,
   }
 }
 
+uint64_t PythonImage::Reference(uint64_t object) const {
+  return layout_.frame.tag_bits != 0 ? object | 1 : object;
+}
+
+uint64_t PythonImage::AddNumber(int64_t number) {
+  const uint64_t address = Take(32);
+  const uint64_t one_digit = layout_.minor_version == 11 ? 1 : 8;
+  memory_->Put(address + 16, number < 0 ? one_digit | 2 : one_digit);
+  memory_->Put(address + 24, static_cast<uint32_t>(std::abs(number)));
+  return address;
+}
+
 PythonImage::Thread PythonImage::AddThread(uint64_t frame,
-                                           std::string_view name) {
+                                           std::string_view name,
+                                           int64_t number) {
   using Attributes = PythonLayout::Attributes;
   constexpr uint64_t kBasicSize = 16;
   constexpr size_t kBefore = 32;
@@ -120,16 +135,17 @@ PythonImage::Thread PythonImage::AddThread(uint64_t frame,
                 .type = Take(layout_.type.cached_keys + 8),
                 .keys = Take(256),
                 .values = 0};
-  memory_->Put(frame + layout_.frame.locals, thread.object);
+  memory_->Put(frame + layout_.frame.locals, Reference(thread.object));
   memory_->Put(thread.object + layout_.object.type, thread.type);
   memory_->Put<uint64_t>(thread.type + layout_.type.flags, 1 << 4 | 1 << 2);
   memory_->Put(thread.type + layout_.type.basic_size, kBasicSize);
   memory_->Put(thread.type + layout_.type.cached_keys, thread.keys);
   memory_->Put<uint8_t>(thread.keys + 9, 6);   // 64 bytes of indices
   memory_->Put<uint8_t>(thread.keys + 10, 2);  // values lie elsewhere
-  memory_->Put<uint64_t>(thread.keys + 24, 2);
+  memory_->Put<uint64_t>(thread.keys + 24, 3);
   memory_->Put(thread.keys + 32 + 64, AddText("_target"));
   memory_->Put(thread.keys + 32 + 64 + 16, AddText("_name"));
+  memory_->Put(thread.keys + 32 + 64 + 32, AddText("_native_id"));
   if (layout_.attributes == Attributes::kInline) {
     memory_->Put<uint8_t>(thread.object + kBasicSize + 3, 1);
     thread.values = thread.object + kBasicSize + 8;
@@ -140,6 +156,7 @@ PythonImage::Thread PythonImage::AddThread(uint64_t frame,
                  thread.values - (is_tagged ? 1 : 0));
   }
   memory_->Put(thread.values + 8, AddText(name));
+  memory_->Put(thread.values + 16, AddNumber(number));
   return thread;
 }
 

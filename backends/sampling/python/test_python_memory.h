@@ -41,8 +41,8 @@ class ImageMemory final : public TargetMemory {
   size_t read_count_ = 0;
 };
 
-// _Py_DebugOffsets as in Python 3.13, with offsets that no version has.
-std::vector<uint64_t> TestDebugOffsets313(uint64_t version);
+// _Py_DebugOffsets as in Python 3.13 or 3.14, with offsets that no version has.
+std::vector<uint64_t> TestDebugOffsets(uint64_t version);
 
 // That of a version; from 3.13 on, with these offsets.
 PythonLayout TestLayout(uint64_t version);
@@ -76,17 +76,22 @@ class PythonImage {
                 bool is_entry = false);
 
   // The object of a thread, as the first variable of the function in `frame`,
-  // with the attributes `_target` and `_name`.
+  // with the attributes `_target`, `_name` and `_native_id`.
   struct Thread {
     uint64_t object;
     uint64_t type;
     uint64_t keys;
     uint64_t values;
   };
-  Thread AddThread(uint64_t frame, std::string_view name);
+  Thread AddThread(uint64_t frame, std::string_view name, int64_t number);
+  // An int.
+  uint64_t AddNumber(int64_t number);
   uint64_t Take(size_t bytes);
 
  private:
+  // As it stands in a frame.
+  uint64_t Reference(uint64_t object) const;
+
   const PythonLayout layout_;
   std::unique_ptr<ImageMemory> owned_;
   ImageMemory* memory_;

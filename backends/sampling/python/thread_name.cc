@@ -14,6 +14,7 @@ namespace {
 using Attributes = PythonLayout::Attributes;
 
 constexpr std::string_view kName = "_name";
+constexpr std::string_view kNumber = "_native_id";
 // Threads have 13, and what their classes add.
 constexpr uint64_t kMostAttributes = 256;
 
@@ -37,6 +38,15 @@ constexpr uint64_t kKeysBytes = 32;
 constexpr uint8_t kMostIndexBytesLog2 = 12;
 // With keys that are any object; those that are str; values that lie elsewhere.
 enum Kind : uint8_t { kGeneral = 0, kText = 1, kSplit = 2 };
+
+// Of an int: its sign and how many digits it has, then the digits. The kernel's
+// numbers of threads have 22 bits at most.
+constexpr uint64_t kIntSize = 16;
+constexpr uint64_t kIntDigits = 24;
+constexpr uint32_t kIntDigitBits = 30;
+constexpr uint64_t kOneDigit311 = 1;
+constexpr uint64_t kOneDigit = 1 << 3;  // positive, from 3.12 on
+constexpr uint64_t kIsShared = 1 << 2;  // of 3.14's smallest numbers
 
 // Of the values of one object: 3.13 has a word of flags before them.
 constexpr uint64_t kInlineFlagsBytes = 8;
@@ -133,24 +143,44 @@ std::optional<uint64_t> ReadAttribute(uint64_t object, std::string_view name,
   return std::nullopt;
 }
 
+// Of an object that is an int between 1 and 2^30.
+std::optional<int64_t> ReadNumber(uint64_t object, const PythonLayout& layout,
+                                  TargetMemory& memory) {
+  const auto size = memory.ReadValue<uint64_t>(object + kIntSize);
+  const auto digit = memory.ReadValue<uint32_t>(object + kIntDigits);
+  if (!size || !digit) return std::nullopt;
+  const bool has_one_digit = layout.minor_version == 11
+                                 ? *size == kOneDigit311
+                                 : (*size & ~kIsShared) == kOneDigit;
+  if (!has_one_digit || *digit == 0 || *digit >> kIntDigitBits != 0) {
+    return std::nullopt;
+  }
+  return *digit;
+}
+
 }  // namespace
 
 bool BeginsThread(std::string_view function, std::string_view file) noexcept {
   return function == "Thread._bootstrap" && file.ends_with("/threading.py");
 }
 
-std::optional<std::string> ReadThreadName(uint64_t frame,
-                                          const PythonLayout& layout,
-                                          TargetMemory& memory) {
+std::optional<ProgramThread> ReadThreadName(uint64_t frame,
+                                            const PythonLayout& layout,
+                                            TargetMemory& memory) {
   if (layout.attributes == Attributes::kUnknown) return std::nullopt;
-  const auto object = memory.ReadValue<uint64_t>(frame + layout.frame.locals);
-  if (!object || *object == 0) return std::nullopt;
-  const auto name = ReadAttribute(*object, kName, layout, memory);
-  if (!name || *name == 0) return std::nullopt;
+  const auto reference =
+      memory.ReadValue<uint64_t>(frame + layout.frame.locals);
+  if (!reference || *reference == 0) return std::nullopt;
+  const uint64_t object = *reference & ~layout.frame.tag_bits;
+  const auto number_object = ReadAttribute(object, kNumber, layout, memory);
+  if (!number_object || *number_object == 0) return std::nullopt;
+  const auto number = ReadNumber(*number_object, layout, memory);
+  const auto name = ReadAttribute(object, kName, layout, memory);
+  if (!number || !name || *name == 0) return std::nullopt;
   auto text =
       ReadPythonText(*name, layout, kMostThreadNameCharacters, false, memory);
   if (!text || text->empty()) return std::nullopt;
-  return text;
+  return ProgramThread{.name = *std::move(text), .number = *number};
 }
 
 }  // namespace kymo::sampling
