@@ -58,8 +58,12 @@ PythonCode CodeCache::ReadCode(uint64_t address, const CodeFields& fields,
   PythonCode code{.fields = fields};
   code.begin = address + layout_.code.instructions;
   code.end = code.begin + 2 * fields.unit_count;
-  // Code that makes the interpreter's own frames has no name.
-  if (fields.qualified_name == 0) return code;
+  // The interpreter's own code is no function. It has no name, or since 3.14
+  // one text as its name and its file's.
+  if (fields.qualified_name == 0 ||
+      (fields.qualified_name == fields.filename && fields.first_line == 0)) {
+    return code;
+  }
   const auto name = ReadPythonText(fields.qualified_name, layout_,
                                    kMostNameCharacters, false, memory);
   code.file = ReadPythonText(fields.filename, layout_, kMostPathCharacters,

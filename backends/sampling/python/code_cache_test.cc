@@ -75,6 +75,14 @@ TEST_F(CodeCacheTest, TheInterpretersOwnCodeHasNoPlace) {
   PythonCode* const code = codes_.Find(at, image_.memory(), 0);
   ASSERT_NE(code, nullptr);
   EXPECT_FALSE(codes_.PlaceOf(*code, code->begin).has_value());
+  // Since 3.14.
+  const uint64_t later = image_.AddCode("__init__", "", 0, 4);
+  const auto name =
+      image_.memory().ReadValue<uint64_t>(later + layout_.code.qualified_name);
+  image_.memory().Put(later + layout_.code.filename, *name);
+  PythonCode* const later_code = codes_.Find(later, image_.memory(), 0);
+  ASSERT_NE(later_code, nullptr);
+  EXPECT_FALSE(codes_.PlaceOf(*later_code, later_code->begin).has_value());
 }
 
 TEST_F(CodeCacheTest, WhatCannotBeReadHasAnUnknownName) {

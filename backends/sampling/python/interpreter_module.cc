@@ -11,6 +11,13 @@ namespace {
 
 constexpr std::string_view kLoop = "_PyEval_EvalFrameDefault";
 
+void AddCode(const CodeRange& code, InterpreterModule& found) {
+  const bool is_known =
+      std::any_of(found.loop.begin(), found.loop.end(),
+                  [&](const auto& known) { return known.begin == code.begin; });
+  if (!is_known) found.loop.push_back(code);
+}
+
 void AddSymbol(std::string_view name, const GElf_Sym& symbol,
                InterpreterModule& found) {
   if (name == "PyCode_Type") found.code_type = symbol.st_value;
@@ -22,12 +29,7 @@ void AddSymbol(std::string_view name, const GElf_Sym& symbol,
       (name.size() > kLoop.size() && name[kLoop.size()] != '.')) {
     return;
   }
-  const bool is_known = std::any_of(
-      found.loop.begin(), found.loop.end(),
-      [&](const auto& code) { return code.begin == symbol.st_value; });
-  if (!is_known) {
-    found.loop.push_back({symbol.st_value, symbol.st_value + symbol.st_size});
-  }
+  AddCode({symbol.st_value, symbol.st_value + symbol.st_size}, found);
 }
 
 void AddTable(Elf* elf, Elf_Scn* section, const GElf_Shdr& header,
@@ -48,7 +50,9 @@ void AddTable(Elf* elf, Elf_Scn* section, const GElf_Shdr& header,
 
 }  // namespace
 
-std::optional<InterpreterModule> FindInterpreter(Elf* elf) {
+std::optional<InterpreterModule> FindInterpreter(
+    const symbolize::ElfImage& image) {
+  Elf* const elf = image.elf;
   if (elf == nullptr) return std::nullopt;
   InterpreterModule found;
   Elf_Scn* section = nullptr;
@@ -59,6 +63,12 @@ std::optional<InterpreterModule> FindInterpreter(Elf* elf) {
     AddTable(elf, section, header, found);
   }
   if (found.loop.empty() || found.runtime == 0) return std::nullopt;
+  const std::vector<CodeRange> named = found.loop;
+  for (const CodeRange& code : named) {
+    for (const CodeRange& part : FindSplitParts(image, code)) {
+      AddCode(part, found);
+    }
+  }
   return found;
 }
 

@@ -24,7 +24,7 @@ bool PythonStacks::LookAtModules(const UnwoundStack& stack) {
     if (place.module >= looked_at_.size()) looked_at_.resize(place.module + 1);
     if (looked_at_[place.module]) continue;
     looked_at_[place.module] = true;
-    auto interpreter = FindInterpreter(modules_.module(place.module).elf());
+    auto interpreter = FindInterpreter(modules_.module(place.module).image());
     if (!interpreter) continue;
     for (const auto& code : interpreter->loop) {
       unwinder_.Watch(place.module, code.begin, code.end);
