@@ -73,6 +73,8 @@ NamedFrame NameOfJitFunction(std::string_view name) {
   std::ranges::replace_if(text, is_control, '?');
   if (IsJavaScriptName(text)) {
     std::string_view rest = std::string_view(text).substr(3);
+    // Code for a loop that was running when it was compiled.
+    if (rest.starts_with("o*") || rest.starts_with("o+")) rest.remove_prefix(1);
     rest.remove_prefix(std::min(rest.find_first_not_of("*~^+'"), rest.size()));
     return JavaScript(rest);
   }

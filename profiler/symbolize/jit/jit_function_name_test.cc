@@ -17,6 +17,9 @@ TEST(JitFunctionNameTest, JavaScriptHasOneNameForAllItsCompilers) {
   EXPECT_EQ(Text("JS:*fib /srv/app.js:3:14"), "fib|/srv/app.js|3");
   EXPECT_EQ(Text("JS:~fib /srv/app.js:3:14"), "fib|/srv/app.js|3");
   EXPECT_EQ(Text("JS:*'fib /srv/app.js:3:14"), "fib|/srv/app.js|3");
+  EXPECT_EQ(Text("JS:o*fib /srv/app.js:3:14"), "fib|/srv/app.js|3");
+  EXPECT_EQ(Text("JS:o+fib /srv/app.js:3:14"), "fib|/srv/app.js|3");
+  EXPECT_EQ(Text("JS:^open /srv/app.js:3:14"), "open|/srv/app.js|3");
   EXPECT_EQ(Text("JS:^get size file:///a b/c.mjs:7:1"),
             "get size|file:///a b/c.mjs|7");
   EXPECT_EQ(Text("JS:*processTicksAndRejections node:internal/process:67:35"),
