@@ -4,6 +4,11 @@ namespace kymo::symbolize {
 
 std::string HowToNameCode(std::string_view program, int64_t pid) {
   if (program.starts_with("node")) return "run node with --perf-basic-prof";
+  // Its sandbox keeps it from writing the file.
+  if (program.starts_with("chrom")) {
+    return "run it with --js-flags=--perf-basic-prof --no-sandbox, on pages "
+           "that you trust";
+  }
   if (program.starts_with("python")) {
     return "run Python 3.12 or later with PYTHONPERFSUPPORT=1";
   }

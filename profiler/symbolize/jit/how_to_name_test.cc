@@ -18,6 +18,10 @@ TEST(HowToNameTest, AJavaThatGoesOnIsAskedForItsNames) {
 
 TEST(HowToNameTest, OthersHaveFlagsOrFiles) {
   EXPECT_THAT(HowToNameCode("node", 1), EndsWith("--perf-basic-prof"));
+  for (const char* name : {"chromium", "chrome"}) {
+    EXPECT_THAT(HowToNameCode(name, 1),
+                HasSubstr("--js-flags=--perf-basic-prof --no-sandbox"));
+  }
   EXPECT_THAT(HowToNameCode("python3", 1), EndsWith("PYTHONPERFSUPPORT=1"));
   EXPECT_THAT(HowToNameCode("luajit", 1), HasSubstr("/tmp/perf-PID.map"));
 }
