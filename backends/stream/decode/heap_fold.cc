@@ -133,7 +133,7 @@ void HeapFold::AddChange(Heap& heap, model::TrackIndex track,
 
 // The peak's blocks are those that were there before it, and its own.
 void HeapFold::EndBlock(Heap& heap, const LiveBlocks::Block& block) {
-  ChangeAlive(heap, heap.sums[block.sum], {-1, -block.bytes});
+  ChangeAlive(heap, block.sum, {-1, -block.bytes});
   if (with_changes_ && block.peaks != static_cast<uint32_t>(heap.peaks)) {
     heap.of_ranges.ended.push_back(block);
   }
@@ -155,13 +155,14 @@ uint32_t HeapFold::SumOf(Heap& heap, model::TrackIndex track,
   Recent& recent =
       recent_[(key + 1) * 0x9e3779b97f4a7c15u >> (64 - kRecentBits)];
   if (recent.heap == &heap && recent.key == key) return recent.sum;
+  std::vector<FoldedStack>& sums = heap.folded.stacks;
   const auto [entry, is_new] =
-      heap.sum_of.try_emplace(key, static_cast<uint32_t>(heap.sums.size()));
+      heap.sum_of.try_emplace(key, static_cast<uint32_t>(sums.size()));
   if (is_new) {
-    Sum& sum = heap.sums.emplace_back();
-    sum.stack.track = track;
-    sum.stack.stack = stack;
-    sum.thread =
+    FoldedStack& sum = sums.emplace_back();
+    sum.track = track;
+    sum.stack = stack;
+    heap.of_sums.emplace_back().thread =
         heap.thread_of
             .try_emplace(track, static_cast<uint32_t>(heap.thread_of.size()))
             .first->second;
@@ -171,12 +172,14 @@ uint32_t HeapFold::SumOf(Heap& heap, model::TrackIndex track,
   return entry->second;
 }
 
-void HeapFold::ChangeAlive(Heap& heap, Sum& sum, const BlockSum& change) {
-  if (sum.peak != heap.peaks) {
-    sum.peak = heap.peaks;
-    sum.stack.at_peak = sum.stack.alive;
+void HeapFold::ChangeAlive(Heap& heap, uint32_t index, const BlockSum& change) {
+  FoldedStack& sum = heap.folded.stacks[index];
+  uint64_t& peak = heap.of_sums[index].peak;
+  if (peak != heap.peaks) {
+    peak = heap.peaks;
+    sum.at_peak = sum.alive;
   }
-  sum.stack.alive += change;
+  sum.alive += change;
 }
 
 void HeapFold::Allocate(Heap& heap, model::TrackIndex track,
@@ -186,11 +189,10 @@ void HeapFold::Allocate(Heap& heap, model::TrackIndex track,
     heap.folded.first_ns = record.time_ns;
   }
   const uint32_t index = SumOf(heap, track, record.stack);
-  Sum& sum = heap.sums[index];
   const BlockSum block = {1, record.bytes};
   heap.folded.allocated += block;
   ++heap.folded.sizes[HistogramEntry(record.bytes)];
-  sum.stack.allocated += block;
+  heap.folded.stacks[index].allocated += block;
   int64_t change = record.bytes - ended;
   LiveBlocks::Block old;
   if (heap.live.Put({.address = record.address,
@@ -212,8 +214,8 @@ void HeapFold::Allocate(Heap& heap, model::TrackIndex track,
     AddChange(heap, track,
               {record.time_ns, record.bytes, FoldedChangeKind::kAllocation});
   }
-  ChangeAlive(heap, sum, block);
-  heap.last_block[sum.thread] = record.address;
+  ChangeAlive(heap, index, block);
+  heap.last_block[heap.of_sums[index].thread] = record.address;
   AddToCurves(heap, record.time_ns, change);
   if (heap.live_bytes > heap.folded.peak_bytes) {
     heap.folded.peak_bytes = heap.live_bytes;
@@ -230,12 +232,12 @@ void HeapFold::Free(Heap& heap, model::TrackIndex track,
     ++frees_of_unknown_;
     return;
   }
-  Sum& sum = heap.sums[block.sum];
+  FoldedStack& sum = heap.folded.stacks[block.sum];
   heap.folded.freed += {1, block.bytes};
   ++heap.folded.lifetimes[HistogramEntry(record.time_ns - block.time_ns)];
-  if (sum.stack.track == track &&
-      heap.last_block[sum.thread] == record.address) {
-    sum.stack.temporary += {1, block.bytes};
+  if (sum.track == track &&
+      heap.last_block[heap.of_sums[block.sum].thread] == record.address) {
+    sum.temporary += {1, block.bytes};
   }
   EndBlock(heap, block);
   if (with_changes_) {
@@ -264,7 +266,7 @@ void HeapFold::FinishPeak(Heap& heap) {
   const auto add = [&](const LiveBlocks::Block& block) {
     if (block.peaks == static_cast<uint32_t>(heap.peaks)) return;
     blocks.push_back(
-        {heap.sums[block.sum].stack.track, block.time_ns, block.bytes});
+        {heap.folded.stacks[block.sum].track, block.time_ns, block.bytes});
   };
   std::for_each(heap.of_ranges.ended.begin(), heap.of_ranges.ended.end(), add);
   heap.live.ForEach(add);
@@ -278,11 +280,9 @@ void HeapFold::Finish(Heap& heap) {
     heap.folded.threads.push_back({track, std::move(changes)});
   }
   std::vector<FoldedStack>& stacks = heap.folded.stacks;
-  stacks.reserve(heap.sums.size());
-  for (Sum& sum : heap.sums) {
-    if (sum.peak != heap.peaks) sum.stack.at_peak = sum.stack.alive;
-    if (heap.folded.peak_bytes == 0) sum.stack.at_peak = {};
-    stacks.push_back(sum.stack);
+  for (size_t i = 0; i < stacks.size(); ++i) {
+    if (heap.of_sums[i].peak != heap.peaks) stacks[i].at_peak = stacks[i].alive;
+    if (heap.folded.peak_bytes == 0) stacks[i].at_peak = {};
   }
   std::sort(stacks.begin(), stacks.end(),
             [](const FoldedStack& a, const FoldedStack& b) {

@@ -118,10 +118,9 @@ class HeapFold {
   std::shared_ptr<model::FoldedMemory> Take(model::LossLedger& ledger) &&;
 
  private:
-  // The blocks of one thread and stack.
-  struct Sum {
-    model::FoldedStack stack;  // its at_peak is valid if `peak` is the heap's
-    uint64_t peak = 0;
+  // What else is known of the blocks of one thread and stack.
+  struct OfSum {
+    uint64_t peak = 0;    // the sum's at_peak is valid if this is the heap's
     uint32_t thread = 0;  // in last_block
   };
   // What ranges need. Empty without kChanges.
@@ -134,9 +133,9 @@ class HeapFold {
     model::TrackIndex last_track = 0;
   };
   struct Heap {
-    model::FoldedHeap folded;
+    model::FoldedHeap folded;  // its stacks are the sums, not sorted yet
     LiveBlocks live;
-    std::vector<Sum> sums;
+    std::vector<OfSum> of_sums;                      // by index of the sum
     absl::flat_hash_map<uint64_t, uint32_t> sum_of;  // by track and stack
     std::unordered_map<model::TrackIndex, uint32_t> thread_of;
     // By thread: its last block, while it has allocated no other.
@@ -159,7 +158,8 @@ class HeapFold {
 
   Heap& HeapOf(int64_t pid);
   uint32_t SumOf(Heap& heap, model::TrackIndex track, model::StackId stack);
-  static void ChangeAlive(Heap& heap, Sum& sum, const model::BlockSum& change);
+  static void ChangeAlive(Heap& heap, uint32_t index,
+                          const model::BlockSum& change);
   // `ended`: the bytes of blocks that ended at the same time.
   void Allocate(Heap& heap, model::TrackIndex track, const HeapRecord& record,
                 int64_t ended);
