@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "backends/stream/raw/shrink_guard.h"
+#include "profiler/base/mapped/shrink_guard.h"
 #include "profiler/base/owned_descriptor.h"
 #include "profiler/record/arena/chunk_reader.h"
 

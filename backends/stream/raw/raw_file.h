@@ -31,7 +31,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/stream/raw/raw_header.h"
-#include "backends/stream/raw/shrink_guard.h"
+#include "profiler/base/mapped/shrink_guard.h"
 #include "profiler/base/owned_descriptor.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace_shard.h"

@@ -1,4 +1,4 @@
-#include "backends/stream/raw/shrink_guard.h"
+#include "profiler/base/mapped/shrink_guard.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kymo::stream {
+namespace kymo {
 namespace {
 
 constexpr size_t kPage = 4096;
@@ -65,4 +65,4 @@ TEST_F(ShrinkGuardDeathTest, WhatIsNotGuardedIsASignalAsBefore) {
 }
 
 }  // namespace
-}  // namespace kymo::stream
+}  // namespace kymo

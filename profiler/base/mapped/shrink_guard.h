@@ -11,13 +11,13 @@
 //
 // Threads: guards may be made and destroyed concurrently. There are at most
 //   kMostGuards at a time; a further one guards nothing.
-#ifndef KYMO_BACKENDS_STREAM_RAW_SHRINK_GUARD_H_
-#define KYMO_BACKENDS_STREAM_RAW_SHRINK_GUARD_H_
+#ifndef KYMO_PROFILER_BASE_MAPPED_SHRINK_GUARD_H_
+#define KYMO_PROFILER_BASE_MAPPED_SHRINK_GUARD_H_
 
 #include <cstddef>
 #include <cstdint>
 
-namespace kymo::stream {
+namespace kymo {
 
 class ShrinkGuard {
  public:
@@ -29,10 +29,13 @@ class ShrinkGuard {
   ShrinkGuard& operator=(ShrinkGuard&& other) noexcept;
   ~ShrinkGuard();
 
+  // False: an access behind the file's end ends the process.
+  bool is_in_force() const noexcept { return entry_ != kMostGuards; }
+
  private:
   size_t entry_ = kMostGuards;  // kMostGuards: guards nothing
 };
 
-}  // namespace kymo::stream
+}  // namespace kymo
 
-#endif  // KYMO_BACKENDS_STREAM_RAW_SHRINK_GUARD_H_
+#endif  // KYMO_PROFILER_BASE_MAPPED_SHRINK_GUARD_H_

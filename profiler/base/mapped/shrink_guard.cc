@@ -1,4 +1,4 @@
-#include "backends/stream/raw/shrink_guard.h"
+#include "profiler/base/mapped/shrink_guard.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -7,7 +7,7 @@
 #include <atomic>
 #include <utility>
 
-namespace kymo::stream {
+namespace kymo {
 namespace {
 
 constexpr uintptr_t kPage = 4096;
@@ -82,4 +82,4 @@ ShrinkGuard::~ShrinkGuard() {
   guarded[entry_].taken.store(false, std::memory_order_release);
 }
 
-}  // namespace kymo::stream
+}  // namespace kymo
