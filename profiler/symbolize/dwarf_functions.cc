@@ -66,7 +66,16 @@ bool HoldsFunctions(int tag) {
 
 DwarfFunctions::DwarfFunctions(Elf* elf) { Begin(elf); }
 
-DwarfFunctions::DwarfFunctions(const ElfImage& image) {
+DwarfFunctions::DwarfFunctions(const ElfImage& image, Map map,
+                               uint64_t map_from_bytes) {
+  if (map == Map::kYes && image.fd >= 0) {
+    mapped_.emplace(image.elf, image.fd, map_from_bytes);
+    if (mapped_->elf() == nullptr) mapped_.reset();
+  }
+  if (mapped_) {
+    Begin(mapped_->elf());
+    return;
+  }
   if (image.elf != nullptr && image.fd >= 0) {
     own_elf_ = elf_begin(image.fd, ELF_C_READ, nullptr);
   }
@@ -75,7 +84,8 @@ DwarfFunctions::DwarfFunctions(const ElfImage& image) {
 
 void DwarfFunctions::Begin(Elf* elf) {
   if (elf == nullptr) return;
-  HideNeedlessSections(elf);
+  // Of a mapped file nothing is read that is not needed, and nothing changed.
+  if (!mapped_) HideNeedlessSections(elf);
   dwarf_ = dwarf_begin_elf(elf, DWARF_C_READ, nullptr);
   if (dwarf_ == nullptr) return;
   ReadList(elf);
@@ -101,6 +111,7 @@ void DwarfFunctions::ReadAllUnits() {
   Dwarf_Die unit, split;
   uint8_t type = 0;
   while (dwarf_get_units(dwarf_, cu, &cu, nullptr, &type, &unit, &split) == 0) {
+    CountRead();
     const uint64_t offset = dwarf_dieoffset(&unit) - dwarf_cuoffset(&unit);
     if (AddUnit(offset, type, unit, split) == nullptr) continue;
     AddRanges(&unit, offset, ranges_);
@@ -161,6 +172,12 @@ DwarfFunctions::Unit* DwarfFunctions::UnitAt(uint64_t address) {
 DwarfFunctions::~DwarfFunctions() {
   if (dwarf_ != nullptr) dwarf_end(dwarf_);
   if (own_elf_ != nullptr) elf_end(own_elf_);
+}
+
+void DwarfFunctions::CountRead() {
+  if (!mapped_ || ++reads_ < kMostReads) return;
+  reads_ = 0;
+  mapped_->GiveBack();
 }
 
 void DwarfFunctions::SortByStart(std::vector<Range>& ranges) {
@@ -232,6 +249,7 @@ std::vector<Dwarf_Die> DwarfFunctions::InlineChain(Dwarf_Die function,
 }
 
 std::vector<SourceFrame> DwarfFunctions::Find(uint64_t address) {
+  CountRead();
   Unit* const found = UnitAt(address);
   if (found == nullptr) return {};
   Unit& unit = *found;

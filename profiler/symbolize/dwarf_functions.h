@@ -11,10 +11,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "profiler/symbolize/stripped/elf_image.h"
+#include "profiler/symbolize/stripped/mapped_image.h"
 
 namespace kymo::symbolize {
 
@@ -33,7 +35,11 @@ class DwarfFunctions {
   explicit DwarfFunctions(Elf* elf);
   // Opens the file once more: libelf keeps what libdw reads, often hundreds of
   // megabytes, until the file is closed, and this closes it with the object.
-  explicit DwarfFunctions(const ElfImage& image);
+  // With kYes, debug information of `map_from_bytes` or more is mapped instead,
+  // and takes a few megabytes. Mapping handles SIGBUS (mapped_image.h).
+  enum class Map : uint8_t { kNo, kYes };
+  DwarfFunctions(const ElfImage& image, Map map,
+                 uint64_t map_from_bytes = MappedImage::kLeastBytes);
   DwarfFunctions(const DwarfFunctions&) = delete;
   DwarfFunctions& operator=(const DwarfFunctions&) = delete;
   ~DwarfFunctions();
@@ -59,6 +65,9 @@ class DwarfFunctions {
     std::vector<Range> ranges;
   };
 
+  // Most lookups and units after which pages of a mapped file are given back.
+  static constexpr uint32_t kMostReads = 64;
+
   void ReadList(Elf* elf);
   void ReadAllUnits();
   Unit* AddUnit(uint64_t offset, uint8_t type, const Dwarf_Die& unit,
@@ -75,8 +84,12 @@ class DwarfFunctions {
                                             uint64_t address);
 
   void Begin(Elf* elf);
+  // What was read at one place is rarely needed at another one.
+  void CountRead();
 
   Elf* own_elf_ = nullptr;
+  std::optional<MappedImage> mapped_;
+  uint32_t reads_ = 0;  // since pages were given back
   Dwarf* dwarf_ = nullptr;
   std::vector<Range> listed_;       // an index is a unit's offset
   std::map<uint64_t, Unit> units_;  // by their offsets

@@ -80,6 +80,7 @@ std::unique_ptr<ElfModule> ElfModule::Memory(std::string name) {
 std::unique_ptr<ElfModule> ElfModule::File(int64_t pid,
                                            const FileIdentity& identity) {
   auto module = std::make_unique<ElfModule>(identity.path);
+  module->is_own_ = pid == getpid();
   elf_version(EV_CURRENT);
   const std::string root = "/proc/" + std::to_string(pid) + "/root";
   for (const std::string& path : {root + identity.path, identity.path}) {

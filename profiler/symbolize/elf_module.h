@@ -64,6 +64,8 @@ class ElfModule {
   bool is_memory() const noexcept { return is_memory_; }
   // A file that was replaced or deleted before it could be opened.
   bool is_lost() const noexcept { return is_lost_; }
+  // Whether it is this process, and not another one, that has mapped the file.
+  bool is_own() const noexcept { return is_own_; }
   // The last part of the path.
   std::string_view short_name() const noexcept;
   // Null without an image.
@@ -107,6 +109,7 @@ class ElfModule {
   std::string build_id_;
   bool is_memory_ = false;
   bool is_lost_ = false;
+  bool is_own_ = false;
   std::vector<char> vdso_;
   int fd_ = -1;
   struct stat opened_ {};

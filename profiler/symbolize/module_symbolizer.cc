@@ -72,7 +72,9 @@ std::string Demangle(const char* name) {
 
 struct ModuleSymbolizer::Tables {
   explicit Tables(const ElfModule& module)
-      : module_functions(module.image()),
+      : module_functions(module.image(), module.is_own()
+                                             ? DwarfFunctions::Map::kNo
+                                             : DwarfFunctions::Map::kYes),
         debug_file(module_functions.empty() ? DebugFile::For(module)
                                             : DebugFile()),
         debug_functions(debug_file.ElfForLibdw()),

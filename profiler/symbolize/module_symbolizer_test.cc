@@ -8,10 +8,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <sstream>
 #include <string>
 
+#include "profiler/symbolize/dwarf_functions.h"
+#include "profiler/symbolize/elf_module.h"
 #include "profiler/symbolize/process_mappings.h"
 #include "profiler/symbolize/stripped/elf_section.h"
 
@@ -155,6 +158,50 @@ TEST_F(ModuleSymbolizerTest, DebugInformationEndsWithTheSymbolizer) {
   ASSERT_GT(data->d_size, 7u);
   EXPECT_EQ(std::string(static_cast<const char*>(data->d_buf), 7), "changed");
   std::filesystem::remove(copy);
+}
+
+std::string TextOf(DwarfFunctions& functions, uint64_t address) {
+  std::string text;
+  for (const SourceFrame& frame : functions.Find(address)) {
+    text += std::string(frame.name == nullptr ? "?" : frame.name) + " " +
+            frame.file + ":" + std::to_string(frame.line) +
+            (frame.is_inlined ? " i\n" : "\n");
+  }
+  return text;
+}
+
+class MappedFunctionsTest : public ModuleSymbolizerTest {
+ protected:
+  MappedFunctionsTest() {
+    std::filesystem::copy_file(
+        "/proc/self/exe", copy_,
+        std::filesystem::copy_options::overwrite_existing);
+    module_ = ElfModule::File(0, {.path = copy_, .mapped_ns = INT64_MAX});
+    address_ = Find(PlaceInOuter(&line_)).address;
+  }
+  ~MappedFunctionsTest() override { std::filesystem::remove(copy_); }
+
+  const std::string copy_ = testing::TempDir() + "/mapped_functions";
+  std::unique_ptr<ElfModule> module_;
+  int line_ = 0;
+  uint64_t address_ = 0;
+};
+
+TEST_F(MappedFunctionsTest, SayTheSame) {
+  DwarfFunctions read(module_->image(), DwarfFunctions::Map::kNo);
+  DwarfFunctions mapped(module_->image(), DwarfFunctions::Map::kYes, 1);
+  const std::string text = TextOf(read, address_);
+  EXPECT_NE(text.find("InlinedPlace"), std::string::npos) << text;
+  // Often enough that pages are given back in between.
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(TextOf(mapped, address_), text);
+}
+
+TEST_F(MappedFunctionsTest, EndWithTheirFile) {
+  DwarfFunctions functions(module_->image(), DwarfFunctions::Map::kYes, 1);
+  ASSERT_FALSE(functions.empty());
+  std::filesystem::resize_file(copy_, 0);
+  EXPECT_EQ(TextOf(functions, address_).find("InlinedPlace"),
+            std::string::npos);
 }
 
 // As packages of distributions have it, with and without the list of units.

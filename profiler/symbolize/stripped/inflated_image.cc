@@ -35,11 +35,6 @@ bool IsNotNeeded(std::string_view name) {
   return false;
 }
 
-// libdw finds the other file beside the one that it reads.
-bool NeedsOtherFiles(std::string_view name) {
-  return name == ".gnu_debugaltlink" || name == ".debug_addr";
-}
-
 struct Section {
   std::string name;
   GElf_Shdr header;
@@ -176,6 +171,10 @@ void WriteHeaders(const GElf_Ehdr& original,
 }
 
 }  // namespace
+
+bool NeedsOtherFiles(std::string_view section_name) {
+  return section_name == ".gnu_debugaltlink" || section_name == ".debug_addr";
+}
 
 void HideNeedlessSections(Elf* elf) {
   size_t names = 0;

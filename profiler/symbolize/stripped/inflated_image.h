@@ -15,6 +15,7 @@
 #include <libelf.h>
 
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 namespace kymo::symbolize {
@@ -23,6 +24,10 @@ namespace kymo::symbolize {
 // and macros and indices: they can be a fifth of the debug information. Changes
 // what `elf` says of these sections, not the file. `elf` may be null.
 void HideNeedlessSections(Elf* elf);
+
+// Whether a section of that name says that debug information has a part in
+// other files, which libdw finds beside the one that it reads.
+bool NeedsOtherFiles(std::string_view section_name);
 
 class InflatedImage {
  public:
