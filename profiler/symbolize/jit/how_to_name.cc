@@ -10,7 +10,8 @@ std::string HowToNameCode(std::string_view program, int64_t pid) {
            "that you trust";
   }
   if (program.starts_with("python")) {
-    return "run Python 3.12 or later with PYTHONPERFSUPPORT=1";
+    return "PYTHON_JIT=0 switches Python's own compiler off; let another one "
+           "write /tmp/perf-PID.map";
   }
   if (!program.starts_with("java")) {
     return "let it write /tmp/perf-PID.map or a jitdump";
