@@ -73,6 +73,7 @@ constexpr std::string_view kGilFunctions[] = {"take_gil",
                                               "PyEval_SaveThread",
                                               "PyEval_AcquireThread",
                                               "PyEval_ReleaseThread",
+                                              "_Py_HandlePending",
                                               "PyGILState_Ensure"};
 constexpr std::string_view kGil = "GIL";
 constexpr std::string_view kInterpreter = "_PyEval_EvalFrameDefault";

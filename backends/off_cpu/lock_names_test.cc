@@ -146,6 +146,10 @@ TEST_F(LockNamesTest, PythonsInterpreterLockHasItsName) {
   EXPECT_EQ(ObjectOf({"_PyEval_EvalFrameDefault", "python3.11+0x4f92c0",
                       "pthread_cond_timedwait", "__futex_wait"}),
             "GIL");
+  // A thread that runs Python gives it to another one, and wants it back.
+  EXPECT_EQ(ObjectOf({"_Py_HandlePending", "python3.14+0x6ef6f0",
+                      "python3.14+0x540620", "pthread_cond_timedwait"}),
+            "GIL");
 }
 
 // As a sample or a look has it, and as a hook does, which knows the lock.
