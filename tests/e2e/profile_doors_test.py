@@ -1,5 +1,6 @@
 """Programs that run already, with Kymo in them: doors, and on demand."""
 
+import json
 import os
 import pathlib
 import re
@@ -17,7 +18,7 @@ from tests.e2e.profile_cases import TARGET, ProfileTestCase
 THIS_NAME = pathlib.Path("/proc/self/comm").read_text().strip()
 
 
-def play_pytorch(sockets):
+def play_pytorch(sockets, operation="aten::add"):
     """Asks until there is a configuration, and writes a trace."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as client:
         client.bind(f"{sockets}/dynoconfigclient-test")
@@ -37,11 +38,15 @@ def play_pytorch(sockets):
     path = settings["ACTIVITIES_LOG_FILE"].replace(
         ".json", f"_{os.getpid()}.json")
     now_us = time.time_ns() // 1000
+    events = [
+        {"ph": "M", "name": "process_name", "pid": os.getpid(), "tid": 0,
+         "ts": now_us, "args": {"name": THIS_NAME}}]
+    if operation:
+        events.append(
+            {"ph": "X", "cat": "cpu_op", "name": operation, "pid": os.getpid(),
+             "tid": 1, "ts": now_us, "dur": 5})
     with open(path, "w", encoding="utf-8") as trace:
-        trace.write(
-            '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add",'
-            f' "pid": {os.getpid()}, "tid": 1, "ts": {now_us}, "dur": 5'
-            "}]}")
+        json.dump({"traceEvents": events}, trace)
 
 
 class DoorTest(ProfileTestCase):
@@ -115,6 +120,7 @@ class DoorTest(ProfileTestCase):
                 env={**os.environ, "KINETO_IPC_SOCKET_DIR": sockets})
             torch.join()
         self.requests(result)
+        self.assertNotIn("its trace is empty", result.stderr)
         self.assertIn("aten::add", result.counts)
         self.assertRegex(
             result.stderr, rf"\({os.getpid()}\): was told, and begins")
@@ -122,6 +128,22 @@ class DoorTest(ProfileTestCase):
             [path.name for path in pathlib.Path(result.out).glob("*.json")
              if str(os.getpid()) in path.name],
             [f"{THIS_NAME}-{os.getpid()}.json"])
+
+    def test_a_program_that_runs_nothing_is_named(self):
+        with tempfile.TemporaryDirectory(dir="/tmp") as sockets:
+            torch = threading.Thread(
+                target=play_pytorch, args=(sockets, None))
+            torch.start()
+            result = self.profile(
+                flags=("--on_demand", "--duration=300ms",
+                       f"--pid={os.getpid()}"),
+                env={**os.environ, "KINETO_IPC_SOCKET_DIR": sockets})
+            torch.join()
+        self.assertEqual(result.status, 0, result.stderr)
+        self.assertIn(
+            f"({os.getpid()}): its trace is empty: meanwhile it ran no "
+            "operation of PyTorch; it may still load it. What it does instead: "
+            f"`kymo profile --pid={os.getpid()}`\n", result.stderr)
 
     def test_on_demand_needs_somebody(self):
         with tempfile.TemporaryDirectory(dir="/tmp") as sockets:

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -23,6 +25,7 @@
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/time.h"
+#include "profiler/model/trace.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/say.h"
 #include "tools/command_line/user_folder.h"
@@ -67,6 +70,12 @@ class EarlyEnd {
   sigset_t signals_;
   sigset_t before_;
 };
+
+bool HasRanges(const model::Trace& trace, int64_t pid) {
+  return std::ranges::any_of(trace.track(), [&](model::TrackIndex track) {
+    return trace.tracks()[track].pid == pid;
+  });
+}
 
 class OnDemandRun {
  public:
@@ -291,6 +300,7 @@ class OnDemandRun {
         status = CopyTrace(program.file, program.user, path);
       }
       if (status.ok()) {
+        recorded_[path] = program;
         traces_.push_back(path);
       } else {
         missing_.emplace_back(status.message());
@@ -299,6 +309,27 @@ class OnDemandRun {
     const std::string attached =
         absl::StrCat(out_->path(), "/", kAttachedFolder, "/trace.json");
     if (access(attached.c_str(), R_OK) == 0) traces_.push_back(attached);
+  }
+
+  // A program that only loads PyTorch has registered, too.
+  void TellOfEmptyTraces(const LoadedTrace& loaded) const {
+    for (const LoadedFile& file : loaded.files) {
+      const auto found = recorded_.find(file.path);
+      if (found == recorded_.end()) continue;
+      const DemandedProgram& program = found->second;
+      const auto changed = file.pids.find(program.pid);
+      if (HasRanges(loaded.trace, changed == file.pids.end()
+                                      ? program.pid
+                                      : changed->second)) {
+        continue;
+      }
+      Say(absl::StrCat(
+          program.name, ": its trace is empty: meanwhile ",
+          program.is_kymo ? "no annotated range ran"
+                          : "it ran no operation of PyTorch; it may still load "
+                            "it",
+          ". What it does instead: `kymo profile --pid=", program.pid, "`"));
+    }
   }
 
   // What a run writes, of all programs together.
@@ -317,6 +348,7 @@ class OnDemandRun {
         progress, notes);
     progress.Clear();
     for (const std::string& notice : notes.notices) Say(notice);
+    TellOfEmptyTraces(loaded);
     if (command_.quiet) return written;
     ScreenOptions options =
         ScreenOf(STDERR_FILENO, command_.color, TableCount(tables.screen),
@@ -345,6 +377,7 @@ class OnDemandRun {
   bool is_attached_stopped_ = false;
   std::vector<DemandedProgram> programs_;
   std::vector<std::string> traces_;
+  std::map<std::string, DemandedProgram> recorded_;  // by trace
   std::vector<std::string> missing_;
 };
 
