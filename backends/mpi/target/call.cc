@@ -84,15 +84,13 @@ int64_t Call::Bytes(int type_size) const noexcept {
   return sum * type_size;
 }
 
-// Of whom a receive is that never gets a message. With MPI_ANY_SOURCE or
-// MPI_ANY_TAG, which are below 0, nobody in particular sends it.
+// Of whom a receive is that never gets a message, as far as it says: with
+// MPI_ANY_SOURCE or MPI_ANY_TAG, which are below 0, nobody in particular.
 void Call::AddSource(int peer, int tag, Args& all) noexcept {
-  const int64_t source = request_.peers.WorldRank(peer);
-  if (source < 0 || tag < 0) return;
-  request_.source = source;
+  request_.source = request_.peers.WorldRank(peer);
   request_.source_tag = tag;
-  all.Add("source", source);
-  all.Add("source_tag", tag);
+  if (request_.source >= 0) all.Add("source", request_.source);
+  if (tag >= 0) all.Add("source_tag", tag);
 }
 
 void Call::AddPeers(Args& all) noexcept {

@@ -92,17 +92,15 @@ uint64_t BeginRange(const Request& request, uint64_t ticks) noexcept {
         record::IntArg("from_tag", request.from_tag)};
     return begin(args, request.from < 0 ? 4 : 6);
   }
-  if (request.source >= 0) {
-    const record::CapturedArg args[] = {
-        record::IntArg("comm", request.comm_id),
-        record::IntArg("source", request.source),
-        record::IntArg("source_tag", request.source_tag)};
-    return begin(args, 3);
-  }
-  const record::CapturedArg args[] = {
-      record::IntArg("comm", request.comm_id),
-      record::IntArg("message", request.message)};
-  return begin(args, request.message < 0 ? 1 : 2);
+  record::CapturedArg args[4] = {record::IntArg("comm", request.comm_id)};
+  size_t count = 1;
+  const auto add = [&](record::Literal key, int64_t value) {
+    if (value >= 0) args[count++] = record::IntArg(key, value);
+  };
+  add("source", request.source);
+  add("source_tag", request.source_tag);
+  add("message", request.message);
+  return begin(args, count);
 }
 
 // `looked_ns`: when the program first polled; 0: it did not.
@@ -231,10 +229,11 @@ void FreeRequest(Word handle) noexcept {
     open = OpenFor(handle);
     Entry* const entry = FindEntry(Handle(handle));
     if (entry != nullptr) {
-      if (open.direction == Direction::kReceive && !entry->is_cancelled) {
+      tag = entry->request.source_tag;
+      if (open.direction == Direction::kReceive && !entry->is_cancelled &&
+          tag >= 0) {
         source = entry->request.source;
       }
-      tag = entry->request.source_tag;
       EraseEntry(entry);
     }
   }

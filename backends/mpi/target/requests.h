@@ -42,7 +42,7 @@ struct Request {
   // Of MPI_Isendrecv, as far as its arguments say.
   int64_t from = -1;
   int64_t from_tag = -1;
-  // Of a receive that names both.
+  // Of a receive that names them.
   int64_t source = -1;
   int64_t source_tag = -1;
   int64_t message = -1;  // the number of what MPI_Mprobe has found

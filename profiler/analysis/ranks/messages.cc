@@ -85,14 +85,15 @@ Lateness WaitedFor(const model::Trace& trace, const WaitCalls& waits,
   return late;
 }
 
-// Requests that receive from MPI_ANY_SOURCE, of which nobody has seen that they
-// are complete. What comes takes the first receive that it fits, so a message
-// may be in one of these, and not in a later receive that names its sender.
+// Requests that receive from MPI_ANY_SOURCE or with MPI_ANY_TAG, of which
+// nobody has seen that they are complete. What comes takes the first receive
+// that it fits, so a message may be in one of these, and not in a later receive
+// that names its sender and tag.
 class OpenToAnybody {
  public:
   OpenToAnybody(const model::Trace& trace, const RankCalls& calls,
                 const WaitCalls& waits)
-      : trace_(trace), waits_(waits) {
+      : trace_(trace), calls_(calls), waits_(waits) {
     for (const MpiCall& call : calls.calls) {
       const bool is_one =
           call.is_open && call.is_request && call.comm >= 0 && call.from < 0 &&
@@ -113,16 +114,25 @@ class OpenToAnybody {
       return nullptr;
     }
     std::vector<const MpiCall*>& open = at->second;
-    if (open.empty() ||
-        open.front()->receives_at_ns >= receive.receives_at_ns) {
+    const auto first = std::ranges::find_if(
+        open, [&](const MpiCall* call) { return Fits(*call, send); });
+    if (first == open.end() ||
+        (*first)->receives_at_ns >= receive.receives_at_ns) {
       return nullptr;
     }
-    const MpiCall* const first = open.front();
-    open.erase(open.begin());
-    return first;
+    const MpiCall* const taken = *first;
+    open.erase(first);
+    return taken;
   }
 
  private:
+  // Whether the request is for the sender and the tag of the message.
+  bool Fits(const MpiCall& request, const MpiCall& send) const {
+    const int64_t sender = calls_.ranks[send.rank].rank;
+    return (request.source < 0 || request.source == sender) &&
+           (request.receive_tag < 0 || request.receive_tag == send.send_tag);
+  }
+
   // Whether the rank was in a call for it when the recording ended.
   bool IsAwaited(const MpiCall& receive) const {
     if (!receive.is_open || !receive.is_request) return receive.is_open;
@@ -132,6 +142,7 @@ class OpenToAnybody {
   }
 
   const model::Trace& trace_;
+  const RankCalls& calls_;
   const WaitCalls& waits_;
   // By rank and communicator, in the order in which they were begun.
   std::map<std::pair<size_t, int64_t>, std::vector<const MpiCall*>> by_place_;

@@ -359,5 +359,34 @@ TEST(MessagesTest, AMessageTakesTheFirstReceiveThatItFits) {
   }
 }
 
+// What is for another sender or has another tag waits for another message.
+TEST(MessagesTest, AMessageTakesNoReceiveThatItDoesNotFit) {
+  struct Asked {
+    const char* key;
+    int64_t value;
+    bool fits;
+  };
+  for (const Asked& asked :
+       {Asked{"source_tag", 3, true}, Asked{"source_tag", 4, false},
+        Asked{"source", 1, true}, Asked{"source", 2, false}}) {
+    Job job;
+    job.AddRank(0, 3);
+    job.Call("MPI_Irecv", 100, 900, {{"comm", 0}, {asked.key, asked.value}},
+             model::kEventOpen | model::kEventAsync);
+    job.Call("MPI_Recv", 200, 900,
+             {{"comm", 0}, {"source", 1}, {"source_tag", 3}},
+             model::kEventOpen);
+    job.AddRank(1, 3);
+    job.Call("MPI_Send", 300, 305, {{"comm", 0}, {"to", 0}, {"tag", 3}});
+    job.AddRank(2, 3);
+    const model::Trace trace = job.Build();
+    const MatchedMessages matched = MatchMessages(trace, FindRankCalls(trace));
+    ASSERT_THAT(matched.messages, SizeIs(1));
+    EXPECT_EQ(trace.EventName(matched.messages[0].receive),
+              asked.fits ? "MPI_Irecv" : "MPI_Recv")
+        << asked.key << " " << asked.value;
+  }
+}
+
 }  // namespace
 }  // namespace kymo::analysis

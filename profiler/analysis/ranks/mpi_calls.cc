@@ -86,8 +86,9 @@ MpiCall ReadCall(const Trace& trace, EventIndex event, std::string_view name) {
       .bytes = numbers.Get("bytes", 0),
       .polled_ns = numbers.Find("polled_ns")};
   if (call.is_open && call.from < 0) {
-    call.from = numbers.Get("source", -1);
     call.receive_tag = model::LaneOfTag(name, numbers.Get("source_tag", -1));
+    const int64_t source = numbers.Get("source", -1);
+    (call.receive_tag < 0 ? call.source : call.from) = source;
   }
   call.kind = KindOf(name, call);
   call.is_message = model::StandsForMessages(name, call.is_request,

@@ -94,6 +94,9 @@ struct MpiCall {
   int64_t from = -1;
   int64_t send_tag = -1;
   int64_t receive_tag = -1;
+  // Of an open receive without `from`: whom the program asked for; -1: anybody.
+  // Its tag is receive_tag; -1: any.
+  int64_t source = -1;
   int64_t root = -1;  // of a collective call that has one, as `to`
   int64_t bytes = 0;  // sent; of a kReceive: received
   // Of a request that the program polled: how long before its end it first
