@@ -13,6 +13,9 @@ namespace {
 
 using model::EventIndex;
 
+// The bound of a clock of which nothing is known.
+constexpr DurationNs kAnyTime = std::numeric_limits<DurationNs>::max() / 4;
+
 // What an open call waits for.
 struct Need {
   std::vector<size_t> ranks;
@@ -180,17 +183,29 @@ class DeadlockFinder {
     }
   }
 
-  // Those that began to wait when one of them was gone already. False: there
-  // are none.
+  // By how much a rank's times may be wrong against those of another one. A
+  // clock that nobody measured is that of its host.
+  DurationNs BoundOf(size_t rank) const {
+    const std::vector<Rank>& all = job_.calls.ranks;
+    if (all[rank].clock_bound_ns) return *all[rank].clock_bound_ns;
+    const bool is_one_host = std::ranges::all_of(
+        all, [&](const Rank& other) { return other.host == all[rank].host; });
+    return is_one_host ? 0 : kAnyTime;
+  }
+
+  // Those that may have begun to wait when one of them was gone already. False:
+  // there are none.
   bool LeaveLateOut() {
     TimeNs end = std::numeric_limits<TimeNs>::max();
-    for (const StuckRank& rank : ranks_) {
-      if (rank.is_stuck) end = std::min(end, rank.end_ns);
+    for (size_t i = 0; i < ranks_.size(); ++i) {
+      if (ranks_[i].is_stuck)
+        end = std::min(end, ranks_[i].end_ns - BoundOf(i));
     }
     bool has_changed = false;
-    for (StuckRank& rank : ranks_) {
-      if (!rank.is_stuck || rank.begin_ns < end) continue;
-      rank.is_stuck = false;
+    for (size_t i = 0; i < ranks_.size(); ++i) {
+      if (!ranks_[i].is_stuck || ranks_[i].begin_ns + BoundOf(i) < end)
+        continue;
+      ranks_[i].is_stuck = false;
       has_changed = true;
     }
     return has_changed;

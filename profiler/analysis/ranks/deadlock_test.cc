@@ -162,6 +162,21 @@ TEST(DeadlockTest, ARankThatDiedBeforeIsInNone) {
   }
 }
 
+// Its clock does not tell whether rank 1 began to wait before that.
+TEST(DeadlockTest, ARankThatMayHaveDiedBeforeIsInNone) {
+  for (const int64_t bound : {30, 80}) {
+    Job job;
+    job.AddRank(0, 2);
+    job.Clock(0);
+    Receive(job, 200, 1, 450);
+    job.End(0, 450, 9);
+    job.AddRank(1, 2);
+    job.Clock(bound);
+    Receive(job, 400, 0);
+    EXPECT_EQ(CircleOf(job.Build()).size(), bound == 80 ? 0u : 2u);
+  }
+}
+
 // Its other thread computes, and may send.
 TEST(DeadlockTest, ARankWithAThreadThatGoesOnIsInNone) {
   for (const bool goes_on : {true, false}) {
