@@ -244,7 +244,7 @@ class HtmlExporter final : public TraceExporter {
         trace,
         [&](const LazyMemoryProfiles& memory) {
           return SummaryText(trace, trace.ledger(), options.job, nullptr,
-                             &memory);
+                             &memory, options.ranks);
         },
         options, out);
   }

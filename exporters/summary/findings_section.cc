@@ -56,12 +56,12 @@ void WriteEvidence(const Trace& trace, const Evidence& evidence,
 
 void WriteFindings(const Trace& trace,
                    const analysis::LazyMemoryProfiles& memory,
-                   JsonWriter& json) {
+                   const analysis::LazyJobOfRanks& ranks, JsonWriter& json) {
   const TimeNs first_ns = analysis::FirstTimeNs(trace);
   json.Key("findings");
   json.BeginArray();
   for (const analysis::Finding& finding :
-       analysis::FindFindings(trace, memory)) {
+       analysis::FindFindings(trace, memory, ranks)) {
     json.BeginObject();
     json.Member("id", FindingId(finding.kind));
     json.Member("title", finding.title);

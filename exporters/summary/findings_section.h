@@ -33,6 +33,7 @@
 #define KYMO_EXPORTERS_SUMMARY_FINDINGS_SECTION_H_
 
 #include "profiler/analysis/memory/lazy_profiles.h"
+#include "profiler/analysis/ranks/lazy_job.h"
 #include "profiler/model/trace.h"
 #include "profiler/text/json_writer.h"
 
@@ -41,6 +42,7 @@ namespace kymo {
 // Writes the member; its list may be empty.
 void WriteFindings(const model::Trace& trace,
                    const analysis::LazyMemoryProfiles& memory,
+                   const analysis::LazyJobOfRanks& ranks,
                    json::JsonWriter& json);
 
 }  // namespace kymo

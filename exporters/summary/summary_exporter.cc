@@ -21,6 +21,7 @@
 #include "profiler/analysis/averages/window_sums.h"
 #include "profiler/analysis/memory/lazy_profiles.h"
 #include "profiler/analysis/memory/memory_usage.h"
+#include "profiler/analysis/ranks/lazy_job.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/plugin/sink.h"
@@ -197,8 +198,10 @@ model::LossLedger LedgerOf(const model::LossLedger& of_trace,
 
 std::string SummaryText(const Trace& trace, model::LossLedger ledger,
                         const analysis::RankSums* job, ExportNotes* notes,
-                        const analysis::LazyMemoryProfiles* profiles) {
+                        const analysis::LazyMemoryProfiles* profiles,
+                        const analysis::LazyJobOfRanks* ranks) {
   const analysis::LazyMemoryProfiles memory_profiles(trace, profiles);
+  const analysis::LazyJobOfRanks job_of_ranks(trace, ranks);
   const analysis::Totals totals = analysis::ComputeTotals(trace);
   std::string text;
   JsonWriter json(text);
@@ -219,12 +222,12 @@ std::string SummaryText(const Trace& trace, model::LossLedger ledger,
   WriteCounters(trace, json);
   WriteMemory(trace, memory_profiles, json);
   WriteWaits(trace, json);
-  report::WriteRankTables(trace, json);
+  report::WriteRankTables(job_of_ranks.Get(), json);
   if (job != nullptr) {
     json.Key("job");
     report::WriteJobAverages(*job, json);
   }
-  WriteFindings(trace, memory_profiles, json);
+  WriteFindings(trace, memory_profiles, job_of_ranks, json);
   WriteProfiler(trace, json);
   WriteLedger(ledger, json);
   WriteMetadata(trace, json);
@@ -272,7 +275,7 @@ class SummaryExporter final : public TraceExporter {
     KYMO_RETURN_IF_ERROR(WriteFile(
         [&] {
           return SummaryText(trace, ledger, options.job, options.notes,
-                             options.memory);
+                             options.memory, options.ranks);
         },
         out));
     if (options.progress) options.progress(1.0);

@@ -51,12 +51,13 @@ namespace kymo {
 std::unique_ptr<TraceExporter> NewSummaryExporter();
 
 // The file's text, for exporters that show its numbers. `ledger` says what the
-// reader does not see. `job`, `notes` and `profiles` (its memory)
-// are those of ExportOptions.
+// reader does not see. `job`, `notes`, `profiles` (its memory) and `ranks` are
+// those of ExportOptions.
 std::string SummaryText(const model::Trace& trace, model::LossLedger ledger,
                         const analysis::RankSums* job = nullptr,
                         ExportNotes* notes = nullptr,
-                        const analysis::LazyMemoryProfiles* profiles = nullptr);
+                        const analysis::LazyMemoryProfiles* profiles = nullptr,
+                        const analysis::LazyJobOfRanks* ranks = nullptr);
 std::string SumsText(const analysis::WindowSums& sums, model::LossLedger ledger,
                      ExportNotes* notes = nullptr);
 

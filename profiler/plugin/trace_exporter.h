@@ -50,6 +50,7 @@
 #include "profiler/plugin/sink.h"
 
 namespace kymo::analysis {
+class LazyJobOfRanks;
 class LazyMemoryProfiles;
 class RankSums;
 class WindowSums;
@@ -78,6 +79,8 @@ struct ExportOptions {
   // The memory profiles of the trace, made for the first exporter that asks
   // (profiler/analysis/memory/lazy_profiles.h). Null: nobody shares them.
   const analysis::LazyMemoryProfiles* memory = nullptr;
+  // The same of the ranks of a job (profiler/analysis/ranks/lazy_job.h).
+  const analysis::LazyJobOfRanks* ranks = nullptr;
   // Holds what earlier exporters of the run noted. This exporter adds its own.
   // May be null.
   ExportNotes* notes = nullptr;

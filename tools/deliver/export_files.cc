@@ -25,6 +25,12 @@ uint64_t BytesOfEach(const ExportRequest& request,
   return request.max_bytes / std::max<uint64_t>(obey, 1);
 }
 
+// What all exporters read, made for the first of them.
+struct Shared {
+  const analysis::LazyMemoryProfiles* memory = nullptr;
+  const analysis::LazyJobOfRanks* ranks = nullptr;
+};
+
 // An exporter of the request, and what came of it.
 struct Job {
   const TraceExporter* exporter = nullptr;
@@ -33,8 +39,7 @@ struct Job {
   absl::Status status;
 };
 
-std::vector<Job> JobsOf(const ExportRequest& request,
-                        const analysis::LazyMemoryProfiles* memory,
+std::vector<Job> JobsOf(const ExportRequest& request, const Shared& shared,
                         const ExporterRegistry& exporters,
                         std::mutex& progress_mutex) {
   const uint64_t bytes_of_each = BytesOfEach(request, exporters);
@@ -47,7 +52,8 @@ std::vector<Job> JobsOf(const ExportRequest& request,
     job.options.settings = request.settings;
     job.options.before = request.before;
     job.options.job = request.job;
-    job.options.memory = memory;
+    job.options.memory = shared.memory;
+    job.options.ranks = shared.ranks;
     // Splitting keeps every event.
     const bool is_split =
         request.max_file_bytes != 0 && job.exporter->info().splits_by_step;
@@ -98,12 +104,11 @@ enum class Order {
 // job.status = run(exporter, options) of each. Those that obey a limit may note
 // what they left out, and the others read that. Returns the errors.
 template <typename Run>
-absl::Status ForEachExporter(const ExportRequest& request,
-                             const analysis::LazyMemoryProfiles* memory,
+absl::Status ForEachExporter(const ExportRequest& request, const Shared& shared,
                              const ExporterRegistry& exporters, Order order,
                              ExportNotes& notes, Run run) {
   std::mutex progress_mutex;
-  std::vector<Job> jobs = JobsOf(request, memory, exporters, progress_mutex);
+  std::vector<Job> jobs = JobsOf(request, shared, exporters, progress_mutex);
   std::vector<Job*> left;
   if (order != Order::kAsRequested) {
     std::vector<Job*> first;
@@ -167,8 +172,9 @@ absl::Status ExportFiles(const ExportRequest& request,
                           ? OrderFor(trace)
                           : Order::kAsRequested;
   const analysis::LazyMemoryProfiles memory(trace, request.memory);
+  const analysis::LazyJobOfRanks ranks(trace, request.ranks);
   return ForEachExporter(
-      request, &memory, exporters, order, notes,
+      request, {.memory = &memory, .ranks = &ranks}, exporters, order, notes,
       [&](const TraceExporter& exporter,
           const ExportOptions& options) -> absl::Status {
         if (request.sums != nullptr && exporter.info().exports_sums) {
@@ -190,7 +196,7 @@ absl::Status ExportFilesOfSums(const ExportRequest& request,
                                const ExporterRegistry& exporters,
                                OutputDirectory& out, ExportNotes& notes) {
   return ForEachExporter(
-      request, nullptr, exporters, Order::kAsRequested, notes,
+      request, {}, exporters, Order::kAsRequested, notes,
       [&](const TraceExporter& exporter,
           const ExportOptions& options) -> absl::Status {
         if (!exporter.info().exports_sums) return absl::OkStatus();

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "profiler/analysis/averages/window_sums.h"
 #include "profiler/analysis/memory/lazy_profiles.h"
+#include "profiler/analysis/ranks/lazy_job.h"
 #include "profiler/analysis/ranks/rank_sums.h"
 #include "profiler/model/trace.h"
 #include "profiler/plugin/registry.h"
@@ -50,6 +51,8 @@ struct ExportRequest {
   // Of the trace, if others show them as well: made for the first who asks.
   // Null: the exporters share them with nobody.
   const analysis::LazyMemoryProfiles* memory = nullptr;
+  // The same of the ranks of a job.
+  const analysis::LazyJobOfRanks* ranks = nullptr;
   // What the exporters compare the trace with. May be null.
   const model::Trace* before = nullptr;
   // Called once, beside the exporters if they work side by side, else before

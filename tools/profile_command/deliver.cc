@@ -262,6 +262,7 @@ absl::Status WriteFiles(const model::Trace& trace,
       .sums = sums.recording,
       .job = sums.job,
       .memory = sums.memory,
+      .ranks = sums.ranks,
       .beside =
           [&] {
             text = tables();

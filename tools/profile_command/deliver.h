@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "profiler/analysis/averages/window_sums.h"
 #include "profiler/analysis/memory/lazy_profiles.h"
+#include "profiler/analysis/ranks/lazy_job.h"
 #include "profiler/analysis/ranks/rank_sums.h"
 #include "profiler/model/trace.h"
 #include "profiler/plugin/registry.h"
@@ -57,6 +58,8 @@ struct RunSums {
   const analysis::RankSums* job = nullptr;
   // Of the trace itself, which the tables show as well.
   const analysis::LazyMemoryProfiles* memory = nullptr;
+  // Of a job, likewise.
+  const analysis::LazyJobOfRanks* ranks = nullptr;
 };
 
 // Writes summary.json, the exporters' files, and key_averages.txt. `tables`

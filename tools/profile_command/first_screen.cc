@@ -313,7 +313,7 @@ std::vector<std::string> FindingsToShow(
   constexpr size_t kMost = 3;
   std::vector<std::string> titles;
   for (const analysis::Finding& finding :
-       analysis::FindFindings(trace, memory)) {
+       analysis::FindFindings(trace, memory, analysis::LazyJobOfRanks(trace))) {
     if (finding.kind == analysis::FindingKind::kLostData) continue;
     titles.push_back(finding.title);
     if (titles.size() == kMost) break;

@@ -17,6 +17,7 @@
 #include "profiler/analysis/averages/sampled_functions.h"
 #include "profiler/analysis/findings/finding.h"
 #include "profiler/analysis/memory/lazy_profiles.h"
+#include "profiler/analysis/ranks/lazy_job.h"
 #include "profiler/base/time.h"
 #include "profiler/model/sample_weights.h"
 #include "profiler/model/trace.h"
@@ -35,10 +36,12 @@ inline constexpr size_t kLeastSamples = 100;
 inline constexpr int64_t kLeastBytes = int64_t{1} << 20;
 
 struct FindingRun {
-  // Both must outlive the object.
-  FindingRun(const model::Trace& of, const LazyMemoryProfiles& profiles)
+  // All must outlive the object.
+  FindingRun(const model::Trace& of, const LazyMemoryProfiles& profiles,
+             const LazyJobOfRanks& job)
       : trace(of),
         memory(profiles),
+        ranks(job),
         wall_ns(of.end_ns() > of.start_ns() ? of.end_ns() - of.start_ns() : 0) {
   }
 
@@ -81,6 +84,7 @@ struct FindingRun {
 
   const model::Trace& trace;
   const LazyMemoryProfiles& memory;
+  const LazyJobOfRanks& ranks;
   const DurationNs wall_ns;  // of the recording's window; never negative
 
  private:

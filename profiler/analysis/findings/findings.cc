@@ -19,12 +19,13 @@ constexpr void (*kFamilies[])(const FindingRun&, std::vector<Finding>&) = {
 }  // namespace
 
 std::vector<Finding> FindFindings(const model::Trace& trace) {
-  return FindFindings(trace, LazyMemoryProfiles(trace));
+  return FindFindings(trace, LazyMemoryProfiles(trace), LazyJobOfRanks(trace));
 }
 
 std::vector<Finding> FindFindings(const model::Trace& trace,
-                                  const LazyMemoryProfiles& memory) {
-  const FindingRun run(trace, memory);
+                                  const LazyMemoryProfiles& memory,
+                                  const LazyJobOfRanks& ranks) {
+  const FindingRun run(trace, memory, ranks);
   std::vector<Finding> findings;
   for (const auto add : kFamilies) add(run, findings);
   // Of a job, ranks that nothing lets go on, the rank that ended it, or that

@@ -25,6 +25,7 @@
 
 #include "profiler/analysis/findings/finding.h"
 #include "profiler/analysis/memory/lazy_profiles.h"
+#include "profiler/analysis/ranks/lazy_job.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::analysis {
@@ -33,9 +34,10 @@ namespace kymo::analysis {
 inline constexpr size_t kMostOfAKind = 3;
 
 std::vector<Finding> FindFindings(const model::Trace& trace);
-// The same, with memory profiles that others read as well.
+// The same, with memory profiles and ranks that others read as well.
 std::vector<Finding> FindFindings(const model::Trace& trace,
-                                  const LazyMemoryProfiles& memory);
+                                  const LazyMemoryProfiles& memory,
+                                  const LazyJobOfRanks& ranks);
 
 }  // namespace kymo::analysis
 

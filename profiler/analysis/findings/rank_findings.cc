@@ -233,10 +233,9 @@ void AddLate(const FindingRun& run, const JobOfRanks& job,
 
 // Cost: that of matching messages, if the trace has ranks.
 void AddRankFindings(const FindingRun& run, std::vector<Finding>& findings) {
-  RankCalls found = FindRankCalls(run.trace);
+  const JobOfRanks& job = run.ranks.Get();
   // --keep_ranks=1 leaves one rank of a job.
-  if (found.ranks.empty() || found.ranks.front().size < 2) return;
-  const JobOfRanks job(run.trace, std::move(found));
+  if (job.calls.ranks.empty() || job.calls.ranks.front().size < 2) return;
   // How its ranks ended then is up to who ended the job.
   if (AddDeadlock(run, job, findings)) return;
   const std::vector<LateRank> late = LateRanks(job);

@@ -42,8 +42,7 @@ void WriteTable(std::string_view key, const ValueTable& table,
 
 }  // namespace
 
-void WriteRankTables(const model::Trace& trace, json::JsonWriter& json) {
-  const analysis::JobOfRanks job(trace);
+void WriteRankTables(const analysis::JobOfRanks& job, json::JsonWriter& json) {
   const ValueTable ranks = RankTable(job);
   if (ranks.rows.empty()) return;
   WriteTable("ranks", ranks, json);

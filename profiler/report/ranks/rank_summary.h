@@ -1,6 +1,6 @@
 // rank_summary.h - the tables of ranks as JSON, for summary.json.
 //
-//   WriteRankTables(trace, json);
+//   WriteRankTables(analysis::JobOfRanks(trace), json);
 //
 //   "ranks": [{"rank": 0, "host": "node-a", "process": 71,
 //              "wall_ns": 4458000000, "mpi_share": 0.31, ...}],
@@ -15,13 +15,13 @@
 #ifndef KYMO_PROFILER_REPORT_RANKS_RANK_SUMMARY_H_
 #define KYMO_PROFILER_REPORT_RANKS_RANK_SUMMARY_H_
 
-#include "profiler/model/trace.h"
+#include "profiler/analysis/ranks/job_of_ranks.h"
 #include "profiler/text/json_writer.h"
 
 namespace kymo::report {
 
 // Writes members of an open object; none if the trace has no ranks.
-void WriteRankTables(const model::Trace& trace, json::JsonWriter& json);
+void WriteRankTables(const analysis::JobOfRanks& job, json::JsonWriter& json);
 
 }  // namespace kymo::report
 

@@ -19,7 +19,7 @@
 #include "importers/chrome/chrome_importer.h"
 #include "importers/load/load.h"
 #include "importers/raw/raw_importer.h"
-#include "profiler/analysis/ranks/job_of_ranks.h"
+#include "profiler/analysis/ranks/lazy_job.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace.h"
@@ -53,16 +53,17 @@ std::string WholeTables(const std::vector<JobTable>& tables) {
   return text;
 }
 
-void ShowScreen(const model::Trace& trace, const JobFacts& facts,
+void ShowScreen(const analysis::LazyJobOfRanks& ranks, const JobFacts& facts,
                 const std::vector<JobTable>& tables,
                 const ProfileCommand& command) {
-  const std::vector<std::string> findings = FindingsOfJob(trace);
+  const std::vector<std::string> findings = FindingsOfJob(ranks);
   ScreenOptions options =
       ScreenOf(STDERR_FILENO, command.color, tables.size(), findings.size());
   // A line above each table says what it is.
   options.rows = std::min(options.rows, kRowsOnScreen);
   if (command.row_limit_given) options.rows = command.row_limit;
-  fputs(JobScreen(trace, facts, tables, findings, options).c_str(), stderr);
+  fputs(JobScreen(ranks.Get().trace, facts, tables, findings, options).c_str(),
+        stderr);
 }
 
 void ShowFiles(const RunFolder& out) {
@@ -235,14 +236,13 @@ std::string SumsJson(const analysis::RankSums& sums) {
   return text + "\n";
 }
 
-// Of those that were kept.
 std::string KeptRanks(const std::vector<analysis::Rank>& ranks) {
   std::vector<int64_t> kept;
   for (const analysis::Rank& rank : ranks) kept.push_back(rank.rank);
   return RankList(kept);
 }
 
-// What the ranks of a trace did, for the screen and ranks.txt.
+// For the screen and ranks.txt.
 struct JobAnswer {
   JobTimes times;
   std::vector<JobTable> tables;
@@ -253,10 +253,10 @@ struct JobAnswer {
 };
 
 // `sums` are null without --keep_ranks.
-JobAnswer AnswerOf(const model::Trace& trace, const ProfileCommand& command,
-                   const JobRank& job, const analysis::RankSums* sums) {
-  const analysis::JobOfRanks ranks(trace);
-  SayWhatMpiLacks(trace, ranks.calls.ranks, command, job);
+JobAnswer AnswerOf(const analysis::JobOfRanks& ranks,
+                   const ProfileCommand& command, const JobRank& job,
+                   const analysis::RankSums* sums) {
+  SayWhatMpiLacks(ranks.trace, ranks.calls.ranks, command, job);
   JobAnswer answer = {.times = TimesOfJob(ranks),
                       .tables = JobTables(ranks, sums)};
   if (sums == nullptr || ranks.calls.ranks.empty()) return answer;
@@ -340,8 +340,7 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   }
   progress.Clear();
   const MissingRanks by_reason = ByReason(files);
-  const std::vector<std::string> missing =
-      AboutMissing(by_reason, files.killed);
+  const auto missing = AboutMissing(by_reason, files.killed);
   for (const std::string& line : missing) Say(line);
   if (files.traces.empty()) {
     return absl::NotFoundError(
@@ -356,8 +355,9 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
        {"rank_clock_unknown", "rank_clock_by_messages", "rank_clock_jumped"}) {
     SayAboutClocks(rule, loaded);
   }
-  JobAnswer answer =
-      AnswerOf(loaded.trace, command, job.rank(), sums ? &*sums : nullptr);
+  const analysis::RankSums* const of_all = sums ? &*sums : nullptr;
+  const analysis::LazyJobOfRanks ranks(loaded.trace);
+  JobAnswer answer = AnswerOf(ranks.Get(), command, job.rank(), of_all);
   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> out,
                         RunFolder::Take(job.path()));
   KYMO_RETURN_IF_ERROR(out->RemoveOld());
@@ -376,7 +376,7 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   status.Update(WriteFiles(
       loaded.trace, [&] { return Below(answer.about_averages, tables.text); },
       command, exporters, *out, progress, notes,
-      {.job = sums ? &*sums : nullptr}));
+      {.job = of_all, .ranks = &ranks}));
   progress.Clear();
   for (const std::string& notice : notes.notices) Say(notice);
   out->Finish();
@@ -386,7 +386,7 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
         .ranks = job.rank().size,
         .with_trace = static_cast<int64_t>(files.traces.size()),
         .times = std::move(answer.times)};
-    ShowScreen(loaded.trace, facts, answer.tables, command);
+    ShowScreen(ranks, facts, answer.tables, command);
     if (!answer.about_tables.empty()) Say(answer.about_tables);
     ShowFiles(*out);
   }

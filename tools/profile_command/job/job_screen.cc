@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiler/analysis/findings/findings.h"
+#include "profiler/analysis/memory/lazy_profiles.h"
 #include "profiler/analysis/ranks/imbalance.h"
 #include "profiler/analysis/ranks/rank_path.h"
 #include "profiler/base/time.h"
@@ -241,9 +242,11 @@ std::vector<JobTable> JobTables(const analysis::JobOfRanks& job,
   return tables;
 }
 
-std::vector<std::string> FindingsOfJob(const model::Trace& trace) {
+std::vector<std::string> FindingsOfJob(const analysis::LazyJobOfRanks& ranks) {
   constexpr size_t kMost = 3;
-  std::vector<analysis::Finding> findings = analysis::FindFindings(trace);
+  const model::Trace& trace = ranks.Get().trace;
+  std::vector<analysis::Finding> findings =
+      analysis::FindFindings(trace, analysis::LazyMemoryProfiles(trace), ranks);
   std::erase_if(findings, [](const analysis::Finding& finding) {
     return finding.kind == analysis::FindingKind::kLostData;
   });

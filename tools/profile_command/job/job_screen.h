@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "profiler/analysis/ranks/job_of_ranks.h"
+#include "profiler/analysis/ranks/lazy_job.h"
 #include "profiler/analysis/ranks/rank_sums.h"
 #include "profiler/model/trace.h"
 #include "profiler/report/value_table.h"
@@ -57,7 +58,7 @@ struct JobFacts {
 };
 
 // At most three, the late rank first.
-std::vector<std::string> FindingsOfJob(const model::Trace& trace);
+std::vector<std::string> FindingsOfJob(const analysis::LazyJobOfRanks& ranks);
 
 std::string JobScreen(const model::Trace& trace, const JobFacts& facts,
                       const std::vector<JobTable>& tables,

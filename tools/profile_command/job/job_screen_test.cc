@@ -47,13 +47,14 @@ model::Trace Job() {
 }
 
 std::string Screen(const model::Trace& trace, const ScreenOptions& options) {
-  const analysis::JobOfRanks job(trace);
+  const analysis::LazyJobOfRanks ranks(trace);
+  const analysis::JobOfRanks& job = ranks.Get();
   return JobScreen(trace,
                    {.target = "./solver",
                     .ranks = 3,
                     .with_trace = 3,
                     .times = TimesOfJob(job)},
-                   JobTables(job, nullptr), FindingsOfJob(trace), options);
+                   JobTables(job, nullptr), FindingsOfJob(ranks), options);
 }
 
 TEST(JobScreenTest, BeginsWithTheJobAndTheLateRank) {
