@@ -57,21 +57,27 @@ bool EndedByItself(const Rank& rank) {
          !rank.has_aborted;
 }
 
-// "Rank 3 was killed by signal 9 (Killed)".
-std::string HowItEnded(const Rank& rank) {
-  const std::string text = absl::StrCat("Rank ", rank.rank);
+// "was killed by signal 9 (Killed)", of one rank or of several.
+std::string HowItEnded(const Rank& rank, bool is_one) {
   if (rank.has_aborted) {
-    return absl::StrCat(text, " called MPI_Abort(comm, ", rank.abort_code, ")");
+    return absl::StrCat("called MPI_Abort(comm, ", rank.abort_code, ")");
   }
   if (rank.ended->signal != 0) {
     const int signal = static_cast<int>(rank.ended->signal);
-    return absl::StrCat(text, " was killed by signal ", signal, " (",
-                        strsignal(signal), ")");
+    return absl::StrCat(is_one ? "was" : "were", " killed by signal ", signal,
+                        " (", strsignal(signal), ")");
   }
   if (rank.ended->status != 0) {
-    return absl::StrCat(text, " ended with status ", rank.ended->status);
+    return absl::StrCat("ended with status ", rank.ended->status);
   }
-  return absl::StrCat(text, " ended");
+  return "ended";
+}
+
+bool EndedLike(const Rank& rank, const Rank& other) {
+  return other.ended && other.ended->signal == rank.ended->signal &&
+         other.ended->status == rank.ended->status &&
+         other.has_aborted == rank.has_aborted &&
+         other.is_finalized == rank.is_finalized;
 }
 
 // What may tell why.
@@ -111,9 +117,20 @@ void AddEnded(const FindingRun& run, const JobOfRanks& job, size_t ended,
   if (is_usual && late.never_ns == 0) return;
   Finding finding = run.OfTime(FindingKind::kRankEnded, late.never_ns);
   finding.share /= static_cast<double>(job.calls.ranks.size());
+  // If all end so, and nobody waited, the first one says little.
+  const std::vector<Rank>& all = job.calls.ranks;
+  const bool is_of_all = late.never_ns == 0 && all.size() > 1 &&
+                         std::ranges::all_of(all, [&](const Rank& other) {
+                           return EndedLike(rank, other);
+                         });
+  const std::string when = absl::StrCat(
+      "after ", TimeText(rank.ended->time_ns - run.trace.start_ns()));
   finding.title =
-      absl::StrCat(HowItEnded(rank), " after ",
-                   TimeText(rank.ended->time_ns - run.trace.start_ns()));
+      is_of_all
+          ? absl::StrCat("All ", all.size(), " ranks ", HowItEnded(rank, false),
+                         ", the first, rank ", rank.rank, ", ", when)
+          : absl::StrCat("Rank ", rank.rank, " ", HowItEnded(rank, true), " ",
+                         when);
   if (rank.is_mpi && !rank.is_finalized) {
     absl::StrAppend(&finding.title, ", without MPI_Finalize");
   }

@@ -94,6 +94,29 @@ TEST(RankFindingsTest, ARankThatDiedIsNamed) {
   EXPECT_TRUE(Found(JobWithDead(true), FindingKind::kLateRank).empty());
 }
 
+// Nobody waited for the one that was there first.
+TEST(RankFindingsTest, RanksThatAllEndedAlikeAreSaidTogether) {
+  TestTrace t;
+  const auto number = [&](const char* key, int64_t value) {
+    return model::Arg::Int(t.Intern(key), value);
+  };
+  for (int64_t rank = 0; rank < 3; ++rank) {
+    const auto main = t.AddThread(100 + rank, 100 + rank, "main");
+    t.AddInstant(main, "MPI ranks", kNsPerMs);
+    t.Describe(0, {number("rank", rank), number("size", 3)});
+    t.AddRange(main, "MPI_Barrier", 50 * kNsPerMs, 51 * kNsPerMs);
+    t.Describe(0, {number("comm", 0)});
+    t.AddInstant(main, "rank end", (rank == 1 ? 100 : 101) * kNsPerMs);
+    t.Describe(0, {number("rank", rank), number("status", 3)});
+  }
+  t.SetWindow(0, 200 * kNsPerMs);
+  const auto found = Found(std::move(t), FindingKind::kRankEnded);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title,
+            "All 3 ranks ended with status 3, the first, rank 1, after 100 ms, "
+            "without MPI_Finalize");
+}
+
 // --keep_ranks=1 has kept nothing else of the job.
 TEST(RankFindingsTest, TheOnlyRankThatIsKeptIsNamedIfItDied) {
   const auto found = Found(JobWithDead(true, true), FindingKind::kRankEnded);
