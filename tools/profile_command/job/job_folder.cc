@@ -335,12 +335,13 @@ std::optional<int64_t> JobFolder::FirstToBreakOff() const {
 }
 
 std::string JobFolder::AwaitToken() const {
-  std::string token = token_;
-  const auto end = std::chrono::steady_clock::now() + kTokenWait;
-  while (token.empty()) {
-    token = ReadText(TokenPath());
-    if (!token.empty() || std::chrono::steady_clock::now() >= end) break;
+  if (!token_.empty()) return token_;
+  using Clock = std::chrono::steady_clock;
+  if (!token_until_) token_until_ = Clock::now() + kTokenWait;
+  std::string token = ReadText(TokenPath());
+  while (token.empty() && Clock::now() < *token_until_) {
     std::this_thread::sleep_for(kLook);
+    token = ReadText(TokenPath());
   }
   return token;
 }

@@ -97,8 +97,8 @@ class JobFolder {
 
   // The rank has written its files, or has failed. It is this one, or rank 0
   // says so for one that sent its trace. Waits for rank 0's token, if that is
-  // not there yet, for 10 s. Errors are not told: the answer lacks the rank
-  // then, and says so.
+  // not there yet; all such waits of a rank together take 10 s at most. Errors
+  // are not told: the answer lacks the rank then, and says so.
   void SayDone(int64_t rank, bool has_trace) const;
   // The rank left the job before its end, and nobody had told it to: at this
   // time in ns, by the clock of the day of its machine.
@@ -147,6 +147,9 @@ class JobFolder {
   std::string meeting_;
   JobRank rank_;
   std::string token_;  // rank 0's
+  // How long the others wait for it, from the first time on that they need it.
+  // One thread of theirs asks.
+  mutable std::optional<std::chrono::steady_clock::time_point> token_until_;
   // When the trace that was there before this run was written.
   std::optional<std::filesystem::file_time_type> old_trace_;
 };
