@@ -2,11 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <latch>
 #include <memory>
 #include <mutex>
@@ -146,6 +150,86 @@ TEST(RankTreeTest, EachRankCountsOnce) {
     printf("longest: %.3f s, largest message: %zu bytes\n", job.longest(),
            job.most_bytes());
   }
+}
+
+// Of /proc/self/status, in KiB. 0: the kernel does not say.
+int64_t StatusKib(const std::string& name) {
+  std::ifstream file("/proc/self/status");
+  for (std::string word; file >> word;) {
+    int64_t kib = 0;
+    if (word == name + ":" && file >> kib) return kib;
+  }
+  return 0;
+}
+
+// The same averages and messages without processes, threads and sockets: one
+// rank after the other adds up what the ranks below it would send.
+class SimulatedTree {
+ public:
+  explicit SimulatedTree(int64_t size) : size_(size) {}
+
+  // What the rank sends on; `steps` is how many messages in turn led to it.
+  std::string Message(int64_t rank, int& steps) {
+    analysis::RankSums sums = SumsOf(rank);
+    for (const int64_t child : ChildrenInTree(rank, size_)) {
+      int steps_of_child = 0;
+      const std::string message = Message(child, steps_of_child);
+      steps = std::max(steps, steps_of_child + 1);
+      sums.Merge(*analysis::RankSums::Parse(message));
+    }
+    return sums.Serialize();
+  }
+
+  // What comes to rank 0.
+  std::vector<std::string> MessagesOfRank0(int& steps) {
+    std::vector<std::string> messages;
+    for (const int64_t child : ChildrenInTree(0, size_)) {
+      int steps_of_child = 0;
+      messages.push_back(Message(child, steps_of_child));
+      steps = std::max(steps, steps_of_child + 1);
+    }
+    return messages;
+  }
+
+ private:
+  const int64_t size_;
+};
+
+// KYMO_SIMULATED_RANKS=65536 by hand, for docs/ranks.md.
+TEST(RankTreeTest, ManySimulatedRanksAddUp) {
+  const char* const asked = getenv("KYMO_SIMULATED_RANKS");
+  const int64_t size = asked == nullptr ? 300 : atoll(asked);
+  int steps = 0;
+  const std::vector<std::string> messages =
+      SimulatedTree(size).MessagesOfRank0(steps);
+  size_t most_bytes = 0;
+  for (const std::string& message : messages) {
+    most_bytes = std::max(most_bytes, message.size());
+  }
+  const int log2 = std::bit_width(static_cast<uint64_t>(size - 1));
+  EXPECT_LE(steps, log2);
+  EXPECT_EQ(messages.size(), static_cast<size_t>(log2));
+  // What is free goes back to the kernel, and the peak begins anew.
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";
+  const int64_t before_kib = StatusKib("VmRSS");
+  const auto begin = std::chrono::steady_clock::now();
+  SumsBox box;
+  EXPECT_TRUE(box.Add(SumsOf(0).Serialize()));
+  for (const std::string& message : messages) EXPECT_TRUE(box.Add(message));
+  const analysis::RankSums sums = box.Take(0, {});
+  const std::chrono::duration<double> took =
+      std::chrono::steady_clock::now() - begin;
+  const int64_t peak_kib = StatusKib("VmHWM") - before_kib;
+  ASSERT_EQ(sums.ranks().size(), static_cast<size_t>(size));
+  ASSERT_EQ(sums.names().size(), 100u);
+  EXPECT_EQ(sums.names().begin()->second.totals.count, size);
+  if (asked == nullptr) return;
+  printf(
+      "%lld ranks: %d steps to rank 0, which adds up %zu messages in %.1f ms; "
+      "largest message %zu bytes; memory for it %lld KiB\n",
+      static_cast<long long>(size), steps, messages.size(),
+      took.count() * 1'000, most_bytes, static_cast<long long>(peak_kib));
 }
 
 // Rank 4 dies before it sends. Its children go on to rank 0.
