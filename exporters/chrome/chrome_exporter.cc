@@ -326,6 +326,7 @@ class ChromeExporter final : public TraceExporter {
         timeline::WriteBounded(
             {.name = "trace.json",
              .max_bytes = options.max_bytes,
+             .keeps_ranges = options.keeps_ranges,
              .obeys_fold = !trace.samples().empty() ||
                            !chrome::HeapFits(trace, 0) ||
                            timeline::HasWaits(trace),

@@ -133,6 +133,10 @@ class Attempts {
       const auto name = WriteBounded(trace, {.name = folded_name_});
       if (bytes_ <= file_.max_bytes) return name;
     }
+    if (file_.keeps_ranges) {
+      const size_t fold = file_.obeys_fold ? NextFold(1, 2) : 1;
+      return Write(trace, {.name = folded_name_, .fold = fold}, kAny, kAny);
+    }
     return WriteSmaller(trace);
   }
 

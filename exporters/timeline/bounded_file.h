@@ -44,6 +44,8 @@ namespace kymo::timeline {
 struct BoundedFile {
   std::string name;        // of the plain file
   uint64_t max_bytes = 0;  // 0: any number
+  // Ranges are neither folded nor left out: the file may then be larger.
+  bool keeps_ranges = false;
   // Whether the format's readers take it compressed, too. If not, the file is
   // folded at once.
   bool compresses = true;

@@ -84,6 +84,26 @@ TEST(BoundedFileTest, WithoutABoundItIsWrittenOnce) {
   EXPECT_EQ(gzip.appended, 100'000u);
 }
 
+// Rank 0 of a job reads it again. What the writer leaves out are no ranges.
+TEST(BoundedFileTest, AFileThatKeepsItsRangesIsLargerInstead) {
+  TestTrace t;
+  t.AddThread(1, 1, "main");
+  for (int i = 0; i < 1'000; ++i) t.AddRange(0, "a", 10 * i, 10 * i + 5);
+  const model::Trace trace = std::move(t).Build();
+  const auto text = [](const FileForm& form) {
+    EXPECT_EQ(form.folded_ranges + form.left_out, 0u);
+    return Noise(100'000);
+  };
+  BoundedFile file = {.name = "f", .max_bytes = 10'000, .keeps_ranges = true};
+  const Written whole(trace, file, {}, text);
+  EXPECT_THAT(whole.attempts, ElementsAre("f.gz /1", "f.gz /1"));
+  EXPECT_EQ(whole.appended, 100'000u);
+  file.obeys_fold = true;
+  const Written thinner(trace, file, {}, text);
+  EXPECT_THAT(thinner.attempts, ElementsAre("f.gz /1", "f.gz /11"));
+  EXPECT_EQ(thinner.appended, 100'000u);
+}
+
 TEST(BoundedFileTest, TheFileIsPlainUpToItsBound) {
   const auto text = [](const FileForm&) { return std::string(4'000, 'x'); };
   const Written fits(Trace(100), {.name = "f", .max_bytes = 4'000}, {}, text);

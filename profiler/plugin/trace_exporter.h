@@ -70,6 +70,9 @@ struct ExportOptions {
   // exporter with info().takes_max_bytes first compresses, and then folds what
   // is still too large. 0: any number.
   uint64_t max_bytes = 0;
+  // The timeline is read again, as rank 0 of a job reads those of the ranks:
+  // trace.json has every range, also if it is then larger than max_bytes.
+  bool keeps_ranges = false;
   // An earlier trace, with which an exporter that has info().compares compares
   // the one that it gets. Null: none.
   const model::Trace* before = nullptr;

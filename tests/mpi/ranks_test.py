@@ -379,6 +379,24 @@ class OpenMpiTest(RanksTest, unittest.TestCase):
         summary = json.loads((out / "summary.json").read_text())
         self.assertEqual(summary["job"], averages)
 
+    def test_a_rank_keeps_all_that_the_tables_are_made_of(self):
+        """However small --max_size is, and the same as the raw files."""
+        out = self.folder / "small"
+        run("mpirun.openmpi", "-n", RANKS, PROFILE, "--ranks",
+            "--max_size=20KiB", "--cpu_keep_raw", "--activities=cpu,mpi",
+            f"--output_dir={out}", self.program, STEPS, 1)
+        traces = [out / f"rank-{rank}/trace.json.gz" for rank in range(RANKS)]
+        raw = [out / f"rank-{rank}/kymo.raw" for rank in range(RANKS)]
+        for analysis in ["messages", "collectives", "mpi_waits", "imbalance"]:
+            self.assertEqual(self.rows(analysis, *traces),
+                             self.rows(analysis, *raw), analysis)
+        summary = json.loads((out / "summary.json").read_text())
+        found = [row["messages"] for row in summary["messages"]
+                 if row["partner"] == "found"]
+        whole = [row["messages"] for row in self.rows("messages")]
+        self.assertEqual(sum(found), sum(whole))
+        self.assertEqual(len(found), len(summary["messages"]))
+
     def test_an_offset_of_a_clock_is_found(self):
         """Each rank has a clock of its own, 100 s from the next one."""
         if os.geteuid() != 0:

@@ -52,6 +52,7 @@ std::vector<Job> JobsOf(const ExportRequest& request, const Shared& shared,
     job.options.settings = request.settings;
     job.options.before = request.before;
     job.options.job = request.job;
+    job.options.keeps_ranges = request.keeps_ranges;
     job.options.memory = shared.memory;
     job.options.ranks = shared.ranks;
     // Splitting keeps every event.

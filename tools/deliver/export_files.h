@@ -38,6 +38,7 @@ struct ExportRequest {
   // Of all files together; 0: any number. The exporters that obey it get equal
   // parts (PluginInfo::takes_max_bytes).
   uint64_t max_bytes = 0;
+  bool keeps_ranges = false;  // as in ExportOptions
   // Of a timeline, which is then split and not bounded otherwise; 0: any
   // number.
   int64_t max_file_bytes = 0;

@@ -256,6 +256,7 @@ absl::Status WriteFiles(const model::Trace& trace,
       .exporters = ExportersOf(command),
       .gzip = command.gzip,
       .max_bytes = command.max_size,
+      .keeps_ranges = command.ranks,  // the job reads it
       .max_file_bytes = command.max_file_bytes,
       .settings = command.settings,
       .after_error = AfterError::kGoOn,

@@ -166,6 +166,7 @@ void JobRun::StartServer() {
 int JobRun::WriteAnswer(bool is_orphan) {
   ProfileCommand whole = command_;
   whole.quiet = is_quiet_;
+  whole.ranks = false;  // nobody reads the job's timeline for another answer
   WaitLimits limits;
   // The other commands are killed at the same time.
   if (is_orphan) limits.silent = std::chrono::seconds(5);
