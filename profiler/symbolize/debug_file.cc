@@ -68,8 +68,8 @@ DebugFile::~DebugFile() {
   if (elf_ != nullptr) elf_end(elf_);
 }
 
-Elf* DebugFile::ElfForLibdw() {
-  if (!inflated_) inflated_.emplace(elf_, file_.get());
+Elf* DebugFile::ElfForLibdw(std::span<const uint64_t> addresses) {
+  inflated_.emplace(elf_, file_.get(), addresses);
   return inflated_->elf() != nullptr ? inflated_->elf() : elf_;
 }
 

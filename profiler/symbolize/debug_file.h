@@ -8,7 +8,9 @@
 
 #include <libelf.h>
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "profiler/base/owned_descriptor.h"
@@ -31,8 +33,12 @@ class DebugFile {
 
   Elf* elf() const noexcept { return elf_; }  // null: not open
   ElfImage image() const noexcept { return {elf_, file_.get()}; }
-  // What libdw reads: decompressed, if that is quicker.
-  Elf* ElfForLibdw();
+  // What libdw reads: decompressed, if that is quicker, and then only what
+  // these addresses need (inflated_image.h); without addresses, all. What an
+  // earlier call returned is closed.
+  Elf* ElfForLibdw(std::span<const uint64_t> addresses = {});
+  // Whether that tells all that the file does.
+  bool HasAllUnits() const { return !inflated_ || inflated_->has_all_units(); }
 
  private:
   explicit DebugFile(const std::string& path);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "profiler/symbolize/listed_units.h"
 #include "profiler/symbolize/stripped/inflated_image.h"
+#include "profiler/symbolize/stripped/listed_units.h"
 
 namespace kymo::symbolize {
 namespace {

@@ -1,9 +1,8 @@
 // dwarf_functions.h - functions, inlined calls and lines from debug info.
 //
 // A unit's functions are indexed when they are first needed. Which unit has an
-// address is read from the file's list (listed_units.h). Only where that does
-// not tell, all units are indexed by address, once.
-// Threads: none.
+// address is read from the file's list (stripped/listed_units.h). Only where
+// that does not tell, all units are indexed by address, once. Threads: none.
 #ifndef KYMO_PROFILER_SYMBOLIZE_DWARF_FUNCTIONS_H_
 #define KYMO_PROFILER_SYMBOLIZE_DWARF_FUNCTIONS_H_
 

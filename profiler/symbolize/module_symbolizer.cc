@@ -71,19 +71,29 @@ std::string Demangle(const char* name) {
 }
 
 struct ModuleSymbolizer::Tables {
-  explicit Tables(const ElfModule& module)
+  Tables(const ElfModule& module, std::span<const uint64_t> addresses)
       : module_functions(module.image(), module.is_own()
                                              ? DwarfFunctions::Map::kNo
                                              : DwarfFunctions::Map::kYes),
         debug_file(module_functions.empty() ? DebugFile::For(module)
                                             : DebugFile()),
-        debug_functions(debug_file.ElfForLibdw()),
         mini_debug_info(module.elf()),
         go_functions(module.elf()) {
+    debug_functions.emplace(debug_file.ElfForLibdw(addresses));
     symbols.Add(module.image());
     symbols.Add(debug_file.image());
     symbols.Add({mini_debug_info.elf()});
     symbols.Seal();
+  }
+
+  std::vector<SourceFrame> FindSource(uint64_t address) {
+    std::vector<SourceFrame> frames = module_functions.Find(address);
+    if (frames.empty()) frames = debug_functions->Find(address);
+    if (!frames.empty() || debug_file.HasAllUnits()) return frames;
+    debug_functions.reset();
+    debug_functions.emplace(debug_file.ElfForLibdw());
+    demangled.clear();  // names that are gone
+    return debug_functions->Find(address);
   }
 
   // The name of a symbol, or one that is known without symbols; null if there
@@ -114,7 +124,7 @@ struct ModuleSymbolizer::Tables {
 
   DwarfFunctions module_functions;
   DebugFile debug_file;
-  DwarfFunctions debug_functions;
+  std::optional<DwarfFunctions> debug_functions;
   MiniDebugInfo mini_debug_info;
   GoFunctions go_functions;
   ElfSymbols symbols;
@@ -122,9 +132,11 @@ struct ModuleSymbolizer::Tables {
   std::unordered_map<const char*, std::string> demangled;
 };
 
-ModuleSymbolizer::ModuleSymbolizer(const ElfModule& module) : module_(module) {
+ModuleSymbolizer::ModuleSymbolizer(const ElfModule& module,
+                                   std::span<const uint64_t> addresses)
+    : module_(module) {
   if (module.elf() != nullptr && module.IsUnchanged()) {
-    tables_ = std::make_unique<Tables>(module);
+    tables_ = std::make_unique<Tables>(module, addresses);
   }
 }
 
@@ -148,8 +160,7 @@ std::vector<NamedFrame> ModuleSymbolizer::Name(uint64_t address) {
   // What is read only now would be another file's.
   if (tables_ != nullptr && !module_.IsUnchanged()) tables_.reset();
   if (tables_ != nullptr) {
-    frames = tables_->module_functions.Find(address);
-    if (frames.empty()) frames = tables_->debug_functions.Find(address);
+    frames = tables_->FindSource(address);
     symbol = tables_->NameAt(module_, address);
   }
   // Without a name, all places of one function still become one place.

@@ -1,6 +1,6 @@
 // module_symbolizer.h - finds names for the places of one module.
 //
-//   ModuleSymbolizer symbolizer(module);
+//   ModuleSymbolizer symbolizer(module, addresses);
 //   for (const NamedFrame& frame : symbolizer.Name(address)) ...
 //
 // Names come from the debug information (functions, inlined calls, lines), else
@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,11 @@ struct NamedFrame {
 class ModuleSymbolizer {
  public:
   // `module` is borrowed. If its file was overwritten after it was opened,
-  // nothing gets a name.
-  explicit ModuleSymbolizer(const ElfModule& module);
+  // nothing gets a name. `addresses`: those that Name is going to be asked for,
+  // if they are known; fewer need less of a compressed file. Name knows other
+  // addresses, too.
+  explicit ModuleSymbolizer(const ElfModule& module,
+                            std::span<const uint64_t> addresses = {});
   ~ModuleSymbolizer();
 
   // The function around `address` and the functions inlined there, outermost

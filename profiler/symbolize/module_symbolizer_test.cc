@@ -229,6 +229,13 @@ TEST_F(ModuleSymbolizerTest, ACompressedDebugFileSaysTheSame) {
          address < place.address + 40'000; address += 997) {
       EXPECT_EQ(TextOf(compressed, address), TextOf(whole, address));
     }
+    // Of one that was announced, and of one that was not.
+    for (uint64_t address = place.address - 40'000;
+         address < place.address + 40'000; address += 13'000) {
+      ModuleSymbolizer of_one(*module, {&address, 1});
+      EXPECT_EQ(TextOf(of_one, address), TextOf(whole, address));
+      EXPECT_EQ(TextOf(of_one, place.address), TextOf(whole, place.address));
+    }
     EXPECT_NE(TextOf(compressed, place.address).find("InlinedPlace"),
               std::string::npos);
     std::filesystem::remove_all(folder);

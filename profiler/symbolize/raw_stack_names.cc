@@ -65,7 +65,7 @@ void ReadNames(ModuleId module, const ModuleTable& modules,
       module == ModuleTable::kNamed || module == ModuleTable::kJit) {
     return;
   }
-  ModuleSymbolizer symbolizer(modules.module(module));
+  ModuleSymbolizer symbolizer(modules.module(module), places.addresses);
   const bool is_of_mpi = IsOfMpi(modules.module(module));
   for (const uint64_t address : places.addresses) {
     places.names.push_back(symbolizer.Name(address));

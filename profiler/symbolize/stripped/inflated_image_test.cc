@@ -11,9 +11,12 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "profiler/base/owned_descriptor.h"
 #include "profiler/symbolize/stripped/elf_section.h"
+#include "profiler/symbolize/stripped/listed_units.h"
+#include "profiler/symbolize/stripped/test_dwarf.h"
 #include "profiler/symbolize/stripped/test_image.h"
 #include "profiler/symbolize/test_elf.h"
 
@@ -54,15 +57,15 @@ class InflatedImageTest : public testing::Test {
   ~InflatedImageTest() override { std::filesystem::remove(path_); }
 
   // What libdw would read; nothing if it is left to libdw.
-  bool Inflates(const TestElf& elf) {
+  bool Inflates(const TestElf& elf, std::vector<uint64_t> addresses = {}) {
     elf.WriteTo(path_);
-    return InflatesFile();
+    return InflatesFile(addresses);
   }
-  bool InflatesFile() {
+  bool InflatesFile(const std::vector<uint64_t>& addresses = {}) {
     const OwnedDescriptor file(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
     elf_version(EV_CURRENT);
     Elf* const elf = elf_begin(file.get(), ELF_C_READ, nullptr);
-    image_.emplace(elf, file.get());
+    image_.emplace(elf, file.get(), addresses);
     elf_end(elf);
     return image_->elf() != nullptr;
   }
@@ -206,6 +209,128 @@ TEST_F(InflatedImageTest, AFileThatEndsTooSoonIsLeftToLibdw) {
   std::filesystem::resize_file(path_, bytes.size() / 2);
   EXPECT_EQ(InflatedImage(opened, file.get()).elf(), nullptr);
   elf_end(opened);
+}
+
+// Three units: at 100, at 200, and at 300 and 400.
+class WantedUnitsTest : public InflatedImageTest {
+ protected:
+  WantedUnitsTest() {
+    Add(".debug_info", units_[0] + units_[1] + units_[2]);
+    Add(".debug_abbrev", UnitAbbreviation());
+    Add(".debug_aranges", ListedSet(0, {{100, 10}, {0, 0}}) +
+                              ListedSet(units_[0].size(), {{200, 10}, {0, 0}}) +
+                              ListedSet(units_[0].size() + units_[1].size(),
+                                        {{300, 10}, {400, 10}, {0, 0}}));
+    Add(".debug_line", LineTable('a') + LineTable('b') + LineTable('c'));
+    Add(".debug_str", "strings");
+  }
+
+  static std::string LineTable(char letter) {
+    return BytesOf(uint32_t{96}) + std::string(96, letter);
+  }
+  void Add(const std::string& name, const std::string& bytes) {
+    for (TestSection& section : elf_.sections) {
+      if (section.name == name) section.name = ".replaced";
+    }
+    AddCompressed(elf_, name, Compressed(bytes));
+  }
+  bool HasAll(const std::vector<uint64_t>& addresses) {
+    EXPECT_TRUE(Inflates(elf_, addresses));
+    return image_->has_all_units();
+  }
+  std::string List() {
+    std::string text;
+    for (const ListedUnit& unit : ReadListedUnits(image_->elf())) {
+      text += std::to_string(unit.start) + "-" + std::to_string(unit.end) +
+              ":" + std::to_string(unit.offset) + " ";
+    }
+    return text;
+  }
+
+  const std::string units_[3] = {UnitOfLines(0, 300'000),
+                                 UnitOfLines(200, 5, 4), UnitOfLines(100, 9)};
+  TestElf elf_;
+};
+
+TEST_F(WantedUnitsTest, AFewAddressesNeedAFew) {
+  EXPECT_FALSE(HasAll({205}));
+  EXPECT_EQ(Section(".debug_info"), units_[1]);
+  EXPECT_EQ(List(), "200-210:0 ");
+  EXPECT_EQ(Section(".debug_str"), "strings");
+  EXPECT_FALSE(HasAll({309, 100, 400}));
+  EXPECT_EQ(Section(".debug_info"), units_[0] + units_[2]);
+  const std::string second = std::to_string(units_[0].size());
+  EXPECT_EQ(List(), "100-110:0 300-310:" + second + " 400-410:" + second + " ");
+}
+
+TEST_F(WantedUnitsTest, LinesGoToTheLastTableThatAUnitHas) {
+  const std::string nothing(100, '\0');
+  EXPECT_FALSE(HasAll({105}));
+  EXPECT_EQ(Section(".debug_line"), LineTable('a') + nothing + nothing);
+  EXPECT_FALSE(HasAll({105, 305}));
+  EXPECT_EQ(Section(".debug_line"), LineTable('a') + LineTable('b') + nothing);
+  EXPECT_FALSE(HasAll({205}));
+  EXPECT_EQ(Section(".debug_line"),
+            LineTable('a') + LineTable('b') + LineTable('c'));
+}
+
+TEST_F(WantedUnitsTest, WithAnUnlistedAddressAllAreRead) {
+  for (const uint64_t address : {99, 110, 299, 310, 410}) {
+    EXPECT_TRUE(HasAll({205, address})) << address;
+    EXPECT_EQ(Section(".debug_info"), units_[0] + units_[1] + units_[2]);
+  }
+  EXPECT_TRUE(HasAll({}));
+  Add(".debug_aranges", "");
+  EXPECT_TRUE(HasAll({205}));
+}
+
+TEST_F(WantedUnitsTest, UnitsThatMayReferToOthersAreAllRead) {
+  for (const char* const form : {"\x10", "\x16", "\x1c", "\x1d", "\x20", "\x24",
+                                 "\xa0\x3e", "\xa1\x3e"}) {
+    // The first abbreviation does not, the second one does.
+    Add(".debug_abbrev", UnitAbbreviation() + UnitAbbreviation(form));
+    EXPECT_TRUE(HasAll({205})) << form;
+  }
+  // A constant of the abbreviation may look like one of them.
+  Add(".debug_abbrev",
+      UnitAbbreviation() +
+          std::string("\x01\x2e\x00\x20\x21\x10\x00\x00\x00", 9));
+  EXPECT_FALSE(HasAll({205}));
+  Add(".debug_types", "types");
+  EXPECT_TRUE(HasAll({205}));
+}
+
+TEST_F(WantedUnitsTest, UnitsOfOtherKindsAreAllRead) {
+  for (const std::string& unit :
+       {UnitOfLines(0, 0, 5, DW_UT_type), UnitOfLines(0, 0, 5, DW_UT_skeleton),
+        UnitOfLines(0, 0, 6), UnitOfLines(0, 0, 1),
+        BytesOf(kIs64Bit) + BytesOf(uint64_t{3}) + "abc",
+        BytesOf(uint32_t{2}) + "ab", BytesOf(uint32_t{500}) + "abcd"}) {
+    Add(".debug_info", units_[0] + unit);
+    EXPECT_TRUE(HasAll({205}));
+    EXPECT_FALSE(HasAll({105}));
+  }
+}
+
+TEST_F(WantedUnitsTest, DamageThatIsReadIsLeftToLibdw) {
+  for (const char* const name : {".debug_info", ".debug_line", ".debug_str"}) {
+    TestElf elf = elf_;
+    for (TestSection& section : elf.sections) {
+      if (section.name == name) section.bytes.resize(sizeof(Elf64_Chdr) + 4);
+    }
+    EXPECT_FALSE(Inflates(elf, {205})) << name;
+  }
+  TestElf longer = elf_;
+  for (TestSection& section : longer.sections) {
+    if (section.name != ".debug_info") continue;
+    section.bytes = Compressed(units_[0] + units_[1], ELFCOMPRESS_ZLIB,
+                               units_[0].size() + 8);
+  }
+  EXPECT_FALSE(Inflates(longer, {205}));
+  EXPECT_TRUE(Inflates(longer, {105}));
+  Add(".debug_line", LineTable('a') + LineTable('b') + "\x60");
+  EXPECT_FALSE(Inflates(elf_, {205}));
+  EXPECT_TRUE(Inflates(elf_, {305}));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-#include "profiler/symbolize/stripped/inflated_image.h"
+#include "profiler/symbolize/stripped/debug_section.h"
 
 namespace kymo::symbolize {
 namespace {

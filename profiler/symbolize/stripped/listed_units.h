@@ -6,12 +6,14 @@
 // out, and a linker may leave functions in it that it discarded.
 //
 // Threads: none.
-#ifndef KYMO_PROFILER_SYMBOLIZE_LISTED_UNITS_H_
-#define KYMO_PROFILER_SYMBOLIZE_LISTED_UNITS_H_
+#ifndef KYMO_PROFILER_SYMBOLIZE_STRIPPED_LISTED_UNITS_H_
+#define KYMO_PROFILER_SYMBOLIZE_STRIPPED_LISTED_UNITS_H_
 
 #include <libelf.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace kymo::symbolize {
@@ -25,7 +27,9 @@ struct ListedUnit {
 // In the order of the file, as far as the section is sound. Empty if there is
 // none, or if it is compressed.
 std::vector<ListedUnit> ReadListedUnits(Elf* elf);
+// The same of a section's bytes.
+std::vector<ListedUnit> ReadListedUnits(std::span<const std::byte> section);
 
 }  // namespace kymo::symbolize
 
-#endif  // KYMO_PROFILER_SYMBOLIZE_LISTED_UNITS_H_
+#endif  // KYMO_PROFILER_SYMBOLIZE_STRIPPED_LISTED_UNITS_H_

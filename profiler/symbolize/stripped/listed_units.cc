@@ -1,5 +1,5 @@
 // Format: DWARF 5, section 6.1.2, "Lookup by Address".
-#include "profiler/symbolize/listed_units.h"
+#include "profiler/symbolize/stripped/listed_units.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -77,12 +77,16 @@ void ReadSet(std::span<const std::byte> bytes, bool is_64_bit,
 }  // namespace
 
 std::vector<ListedUnit> ReadListedUnits(Elf* elf) {
-  std::vector<ListedUnit> units;
   const auto section = FindElfSection(elf, ".debug_aranges");
   if (!section || (section->header.sh_flags & SHF_COMPRESSED) != 0) return {};
   const Elf_Data* const data = elf_getdata(section->section, nullptr);
   if (data == nullptr || data->d_buf == nullptr) return {};
-  const std::span all(static_cast<const std::byte*>(data->d_buf), data->d_size);
+  return ReadListedUnits(
+      std::span(static_cast<const std::byte*>(data->d_buf), data->d_size));
+}
+
+std::vector<ListedUnit> ReadListedUnits(std::span<const std::byte> all) {
+  std::vector<ListedUnit> units;
   for (Reader sets(all); sets.left() > 0;) {
     const size_t begin = sets.at();
     uint64_t size = sets.Take<uint32_t>();
