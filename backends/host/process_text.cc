@@ -3,40 +3,28 @@
 #include <limits>
 
 #include "backends/host/text_fields.h"
+#include "profiler/processes/stat_fields.h"
 
 namespace kymo::host {
 
 std::optional<ProcessStat> ParseProcessStat(std::string_view stat) {
-  // "24973 (cat) R 24963 ..."; the name ends with the last parenthesis.
-  const size_t open = stat.find('(');
-  const size_t close = stat.rfind(')');
-  if (open == stat.npos || close == stat.npos || close < open) {
-    return std::nullopt;
-  }
-  ProcessStat process;
-  process.name = stat.substr(open + 1, close - open - 1);
-  stat.remove_prefix(close + 1);
-  const std::string_view state = NextWord(stat);
+  auto fields = processes::StatFields::Of(stat);
+  if (!fields) return std::nullopt;
+  const std::string_view state = fields->Take(3);
   if (state.size() != 1) return std::nullopt;
+  ProcessStat process;
+  process.name = fields->name();
   process.state = state[0];
-  // The numbers of proc(5): 4 is the parent, 24 the resident pages. Fields
-  // between them that we do not read may be negative.
-  constexpr int kFirst = 4;
-  constexpr int kLast = 24;
-  uint64_t fields[kLast + 1] = {};
-  for (int field = kFirst; field <= kLast; ++field) {
-    const std::string_view word = NextWord(stat);
-    if (word.empty()) return std::nullopt;
-    fields[field] = ToCount(word).value_or(0);
-  }
-  process.parent_pid = static_cast<int64_t>(fields[4]);
-  process.minor_faults = fields[10];
-  process.major_faults = fields[12];
-  process.user_ticks = fields[14];
-  process.system_ticks = fields[15];
-  process.threads = fields[20];
-  process.start_ticks = fields[22];
-  process.rss_pages = fields[24];
+  process.parent_pid = static_cast<int64_t>(fields->TakeCount(4).value_or(0));
+  process.minor_faults = fields->TakeCount(10).value_or(0);
+  process.major_faults = fields->TakeCount(12).value_or(0);
+  process.user_ticks = fields->TakeCount(14).value_or(0);
+  process.system_ticks = fields->TakeCount(15).value_or(0);
+  process.threads = fields->TakeCount(20).value_or(0);
+  process.start_ticks = fields->TakeCount(22).value_or(0);
+  const std::string_view pages = fields->Take(24);
+  if (pages.empty()) return std::nullopt;  // the text ends too early
+  process.rss_pages = ToCount(pages).value_or(0);
   return process;
 }
 

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "profiler/processes/stat_fields.h"
+
 namespace kymo::processes {
 namespace {
 
@@ -47,27 +49,25 @@ std::vector<int> NumbersIn(const std::string& folder) {
 }
 
 std::optional<ProcessInfo> ParseProcess(std::string_view stat) {
-  // The name stands in brackets, and may have brackets and spaces itself.
-  const size_t open = stat.find('(');
-  const size_t close = stat.rfind(')');
-  if (open == std::string_view::npos || close == std::string_view::npos ||
-      close < open) {
+  auto fields = StatFields::Of(stat);
+  if (!fields) return std::nullopt;
+  const std::string_view state = fields->Take(3);
+  const auto parent = fields->TakeCount(4);
+  const auto flags = fields->TakeCount(9);
+  const auto threads = fields->TakeCount(20);
+  const auto start_ticks = fields->TakeCount(22);
+  if (!fields->pid() || state.empty() || !parent || !flags || !threads ||
+      !start_ticks) {
     return std::nullopt;
   }
   ProcessInfo process;
-  process.name = stat.substr(open + 1, close - open - 1);
-  const auto number =
-      std::from_chars(stat.data(), stat.data() + open, process.pid);
-  std::istringstream fields{std::string(stat.substr(close + 1))};
-  std::string ignored;
-  uint64_t flags = 0;
-  fields >> process.state >> process.parent;
-  for (int i = 0; i < 4; ++i) fields >> ignored;  // group ... tpgid
-  fields >> flags;
-  for (int i = 0; i < 10; ++i) fields >> ignored;  // minflt ... nice
-  fields >> process.thread_count >> ignored >> process.start_ticks;
-  if (!fields || number.ec != std::errc()) return std::nullopt;
-  process.is_kernel_thread = (flags & kKernelThreadFlag) != 0;
+  process.pid = static_cast<pid_t>(*fields->pid());
+  process.parent = static_cast<pid_t>(*parent);
+  process.name = fields->name();
+  process.state = state[0];
+  process.is_kernel_thread = (*flags & kKernelThreadFlag) != 0;
+  process.thread_count = static_cast<int64_t>(*threads);
+  process.start_ticks = *start_ticks;
   return process;
 }
 

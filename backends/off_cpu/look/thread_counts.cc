@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <system_error>
 
+#include "profiler/processes/stat_fields.h"
 #include "profiler/processes/thread_reads.h"
 
 namespace kymo::off_cpu {
@@ -22,27 +23,15 @@ uint64_t Difference(uint64_t before, uint64_t now) {
 
 }  // namespace
 
-// "TID (NAME) STATE PPID ...": a name may have spaces and parentheses. The
-// faults are the fields 10 and 12.
 void ParseFaults(std::string_view stat, model::ThreadCounts& counts) {
-  const size_t name_end = stat.rfind(')');
-  if (name_end == std::string_view::npos) return;
-  stat.remove_prefix(name_end + 1);
-  uint64_t minor = 0;
-  for (int field = 3; !stat.empty(); ++field) {
-    stat.remove_prefix(1);  // the blank before it
-    const size_t size = stat.find(' ');
-    const std::string_view word = stat.substr(0, size);
-    if (field == 10 && !ReadCount(word, minor)) return;
-    if (field == 12) {
-      if (!ReadCount(word, counts.major_faults)) return;
-      counts.minor_faults = minor;
-      counts.has_faults = true;
-      return;
-    }
-    if (size == std::string_view::npos) return;
-    stat.remove_prefix(size);
-  }
+  auto fields = processes::StatFields::Of(stat);
+  if (!fields) return;
+  const auto minor = fields->TakeCount(10);
+  const auto major = fields->TakeCount(12);
+  if (!minor || !major) return;
+  counts.minor_faults = *minor;
+  counts.major_faults = *major;
+  counts.has_faults = true;
 }
 
 void ParseIo(std::string_view io, model::ThreadCounts& counts) {
