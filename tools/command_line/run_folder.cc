@@ -29,6 +29,9 @@ constexpr char kListFile[] = ".kymo-files";
 // Before the name of a file that SetAside keeps.
 constexpr char kAside[] = ".kymo-earlier.";
 
+// How often MakeDatedFolder makes a parent that others remove.
+constexpr int kMostTries = 100;
+
 // The folder that the file `name` of the folder `top` is in. Follows no
 // symbolic link, so it is inside of `top`. Invalid if there is no such folder.
 OwnedDescriptor ParentOf(int top, const fs::path& name) {
@@ -82,6 +85,30 @@ absl::Status CannotMake(int error, const std::string& path) {
                              absl::StrCat("could not make '", path, "'"));
 }
 
+// Those of the path and its parents that do not exist, innermost first.
+std::vector<std::string> MissingFolders(fs::path path) {
+  std::vector<std::string> missing;
+  std::error_code error;
+  path = path.lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();  // "a/"
+  while (!path.empty() &&
+         fs::symlink_status(path, error).type() == fs::file_type::not_found) {
+    missing.push_back(path);
+    path = path.parent_path();
+  }
+  return missing;
+}
+
+// Whether `path` is not the open folder any more: a run that did not start has
+// removed it. Some file systems count no links of folders.
+bool WasRemoved(int top, const std::string& path) {
+  struct stat open = {};
+  struct stat now = {};
+  if (fstat(top, &open) != 0 || open.st_nlink != 0) return false;
+  return stat(path.c_str(), &now) != 0 || now.st_dev != open.st_dev ||
+         now.st_ino != open.st_ino;
+}
+
 // Removes the folders between `top` and a file that is gone, if they are empty.
 void RemoveEmptyFolders(int top, const fs::path& name) {
   for (fs::path folder = name.parent_path(); !folder.empty();
@@ -112,6 +139,11 @@ absl::StatusOr<std::string> MakeDatedFolder(const std::string& parent,
   const std::string first = absl::StrCat(parent, "/", shown, "-", stamp);
   std::string path = first;
   for (int count = 2; mkdir(path.c_str(), 0777) != 0; ++count) {
+    // A run that did not start has removed the parent just now.
+    if (errno == ENOENT && count < kMostTries) {
+      fs::create_directories(parent, error);
+      continue;
+    }
     if (errno != EEXIST) return CannotMake(errno, path);
     path = absl::StrCat(first, "-", count);
   }
@@ -120,9 +152,7 @@ absl::StatusOr<std::string> MakeDatedFolder(const std::string& parent,
 
 absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::Take(
     const std::string& path) {
-  std::error_code error;
-  const bool is_new =
-      fs::symlink_status(path, error).type() == fs::file_type::not_found;
+  std::vector<std::string> missing = MissingFolders(path);
   KYMO_RETURN_IF_ERROR(OutputDirectory(path).CheckWritable());
   OwnedDescriptor top(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!top.is_open()) {
@@ -132,13 +162,12 @@ absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::Take(
   // Some network file systems have no locks. There a second run is not seen.
   const bool is_locked =
       flock(top.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  struct stat info = {};  // no link: a run that did not start just removed it
-  if (is_locked || (fstat(top.get(), &info) == 0 && info.st_nlink == 0)) {
+  if (is_locked || WasRemoved(top.get(), path)) {
     return absl::FailedPreconditionError(
         absl::StrCat("another run is writing into '", path, "'"));
   }
   std::unique_ptr<RunFolder> folder(new RunFolder(path, std::move(top)));
-  folder->is_new_ = is_new;
+  folder->made_ = std::move(missing);
   folder->TakeBackAside();
   folder->ReadList();
   return folder;
@@ -146,9 +175,11 @@ absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::Take(
 
 absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::TakeDated(
     const std::string& parent, const std::string& name) {
+  std::vector<std::string> made = MissingFolders(parent);
   KYMO_ASSIGN_OR_RETURN(const std::string path, MakeDatedFolder(parent, name));
   KYMO_ASSIGN_OR_RETURN(std::unique_ptr<RunFolder> folder, Take(path));
-  folder->is_new_ = true;
+  made.insert(made.begin(), path);
+  folder->made_ = std::move(made);
   return folder;
 }
 
@@ -157,8 +188,11 @@ RunFolder::RunFolder(const std::string& path, OwnedDescriptor top)
 
 RunFolder::~RunFolder() {
   EndAside(/*has_started=*/false);
-  // Only if it is empty.
-  if (is_new_ && !has_started_) rmdir(path().c_str());
+  if (has_started_) return;
+  // Only those that are empty.
+  for (const std::string& folder : made_) {
+    if (rmdir(folder.c_str()) != 0) return;
+  }
 }
 
 // Brings back what a run set aside that was killed before its target started.

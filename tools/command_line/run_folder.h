@@ -47,7 +47,8 @@ absl::StatusOr<std::string> MakeDatedFolder(const std::string& parent,
 class RunFolder final : public OutputDirectory {
  public:
   // Makes the folder if it does not exist. A run that does not start removes
-  // the folder that it made. kFailedPrecondition if another run has it.
+  // the folder that it made, with the parents that it made. The error is
+  // kFailedPrecondition if another run has it.
   static absl::StatusOr<std::unique_ptr<RunFolder>> Take(
       const std::string& path);
   // The same of a folder that MakeDatedFolder makes.
@@ -104,7 +105,8 @@ class RunFolder final : public OutputDirectory {
 
   const OwnedDescriptor top_;  // of the folder; locked
   std::vector<OldFile> old_;
-  bool is_new_ = false;       // this run made the folder
+  // The folder and its parents, as far as this run made them, innermost first.
+  std::vector<std::string> made_;
   bool has_started_ = false;  // before that, nothing is listed on disk
   std::mutex note_mutex_;     // of noted_ and listed_
   // The names that Note got, and the stamps of what was there.

@@ -1,3 +1,4 @@
+// Long, because each promise of the folder has its test.
 #include "tools/command_line/run_folder.h"
 
 #include <errno.h>
@@ -23,6 +24,7 @@ namespace {
 
 std::function<void()> before_next_lock;
 int mkdir_error = 0;
+bool counts_no_links = false;
 
 }  // namespace
 
@@ -36,6 +38,12 @@ extern "C" int mkdir(const char* path, mode_t mode) noexcept {
   if (mkdir_error == 0) return mkdirat(AT_FDCWD, path, mode);
   errno = mkdir_error;
   return -1;
+}
+
+extern "C" int fstat(int fd, struct stat* status) noexcept {
+  const int result = fstatat(fd, "", status, AT_EMPTY_PATH);
+  if (counts_no_links) status->st_nlink = 0;
+  return result;
 }
 
 namespace kymo::tools {
@@ -392,8 +400,30 @@ TEST_F(RunFolderTest, ARunThatDoesNotStartLeavesNoNewFolder) {
   EXPECT_TRUE(RunFolder::Take(path).ok());
   EXPECT_FALSE(fs::exists(path));
   EXPECT_TRUE(RunFolder::TakeDated(path, "run").ok());
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_TRUE(RunFolder::Take(path + "/inner/innermost/").ok());
+  EXPECT_FALSE(fs::exists(path));
+  fs::create_directory(path);
+  EXPECT_TRUE(RunFolder::Take(path + "/inner/innermost").ok());
+  EXPECT_TRUE(RunFolder::TakeDated(path, "run").ok());
   EXPECT_TRUE(RunFolder::Take(path).ok());
   EXPECT_TRUE(fs::is_empty(path));
+}
+
+TEST_F(RunFolderTest, AParentThatOthersUseStays) {
+  const std::string path = folder_ + "/new";
+  {
+    const auto out = RunFolder::TakeDated(path, "run");
+    std::ofstream(path + "/of_another_run") << "x";
+  }
+  EXPECT_THAT(fs::directory_iterator(path)->path().filename(),
+              "of_another_run");
+}
+
+TEST_F(RunFolderTest, AFileSystemMayCountNoLinks) {
+  counts_no_links = true;
+  EXPECT_TRUE(RunFolder::Take(folder_).ok());
+  counts_no_links = false;
 }
 
 }  // namespace
