@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -32,6 +34,27 @@ TEST(LazyMemoryProfilesTest, AllReadersGetTheSame) {
   });
   for (const MemoryProfile* profiles : read) EXPECT_EQ(profiles, read[0]);
   EXPECT_EQ(memory.Get(), ProfileMemory(trace));
+}
+
+// Without Isolated, the thread that makes the profiles takes another reader's
+// task while it waits for its loops, and waits for itself for ever.
+TEST(LazyMemoryProfilesTest, ItsLoopsTakeNoTaskThatWaitsForThem) {
+  TestTrace t;
+  t.SetWindow(0, 1'000'000);
+  TestMemory memory;
+  const model::TrackIndex main = t.AddThread(1, 1, "main");
+  for (int i = 0; i < 300'000; ++i) {
+    memory.Allocate({.track = main, .bytes = 16}, 10 + i);
+  }
+  std::move(memory).AddTo(t.data());
+  const model::Trace trace = std::move(t).Build();
+  const ParallelismLimit limit(4);
+  for (int round = 0; round < 10; ++round) {
+    const LazyMemoryProfiles profiles(trace);
+    std::atomic<size_t> made = 0;
+    ParallelForEach(64, [&](size_t) { made += profiles.Get().size(); });
+    EXPECT_EQ(made, 64u);
+  }
 }
 
 // Files that are split by step are made of other traces than the whole one.
