@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/analysis/memory/memory_profile.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/base/time.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/recorded_by.h"
 #include "profiler/report/memory_report.h"
@@ -292,6 +293,8 @@ absl::StatusOr<RunAmounts> AmountsOfRun(const model::Trace& trace,
   const std::string main =
       command.diff ? MainModule(trace, samples) : std::string();
   AddFunctions(DiffRowsOf(samples, main), amounts);
+  amounts.sample_us =
+      static_cast<double>(trace.sampling_period_ns()) / kNsPerUs;
   if (command.filter.empty()) AddHeap(trace, amounts);
   return amounts;
 }

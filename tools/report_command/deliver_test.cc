@@ -325,6 +325,7 @@ TEST_F(DeliverTest, TheMainProgramIsOneWhateverItsFileIsCalled) {
     const model::TrackIndex main = t.AddThread(1, 1, "main");
     t.AddSample(main, 10, 1000, {"main", "work"}, path);
     t.AddSample(main, 20, 1000, {"inner"}, library);
+    t.data().sampling_period_ns = 2 * kNsPerMs;
     return std::move(t).Build();
   };
   const model::Trace before = built("bench.old", "/lib/liba.so.1");
@@ -339,6 +340,7 @@ TEST_F(DeliverTest, TheMainProgramIsOneWhateverItsFileIsCalled) {
   EXPECT_TRUE(base.contains({RunTable::kFunctions, "work"}));
   EXPECT_TRUE(head.contains({RunTable::kFunctions, "work"}));
   EXPECT_FALSE(base.contains({RunTable::kFunctions, "inner"}));
+  EXPECT_EQ(base.sample_us, 2000);
   command_.diff = false;
   EXPECT_TRUE(AmountsOfRun(before, command_)
                   ->contains({RunTable::kFunctions, "work", "bench.old"}));

@@ -70,6 +70,13 @@ class TableDiff {
   TableDiff(RunTable table, std::span<const RunAmounts> base,
             std::span<const RunAmounts> head)
       : table_(table), base_(base), head_(head) {
+    if (table_ == RunTable::kFunctions) {
+      for (const auto side : {base_, head_}) {
+        for (const RunAmounts& run : side) {
+          step_ = std::max(step_, run.sample_us);
+        }
+      }
+    }
     FindRows();
   }
 
@@ -116,7 +123,8 @@ class TableDiff {
     for (const RunKey& key : keys) {
       RunRow row = {.base = Side(base_, key),
                     .head = Side(head_, key),
-                    .is_count = !IsTimeTable(table_)};
+                    .is_count = !IsTimeTable(table_),
+                    .step = step_};
       if (IsTimeTable(table_) &&
           analysis::Median(row.base) <= kLeastShare * base_sum &&
           analysis::Median(row.head) <= kLeastShare * head_sum) {
@@ -148,6 +156,7 @@ class TableDiff {
   const RunTable table_;
   const std::span<const RunAmounts> base_;
   const std::span<const RunAmounts> head_;
+  double step_ = 0;  // RunRow::step
   std::vector<RunKey> keys_;
   std::vector<RunRow> rows_;
   size_t left_out_ = 0;

@@ -53,6 +53,21 @@ TEST(RunDiffTest, FindsWhatChanged) {
             analysis::RunVerdict::kSlower);
 }
 
+TEST(RunDiffTest, FunctionsDifferBySamples) {
+  std::vector<RunAmounts> base, head;
+  for (int i = 0; i < 10; ++i) {
+    base.push_back({{{RunTable::kFunctions, "hot"}, 200'000},
+                    {{RunTable::kFunctions, "rare"}, 1000}});
+    head.push_back({{{RunTable::kFunctions, "hot"}, 201'000}});
+    base.back().sample_us = head.back().sample_us = 1000;
+  }
+  const RunDiff diff = DiffRuns(base, head);
+  EXPECT_EQ(RowOf(diff, RunTable::kFunctions, "hot").compared.verdict,
+            analysis::RunVerdict::kNoChange);
+  EXPECT_EQ(RowOf(diff, RunTable::kFunctions, "rare").compared.verdict,
+            analysis::RunVerdict::kTooNoisy);
+}
+
 TEST(RunDiffTest, TextSaysHowSureItIs) {
   const RunDiff diff = DiffRuns(Runs(1, 100), Runs(1.1, 101));
   const std::string text = RunDiffText(diff, RunFormat::kText);

@@ -35,7 +35,12 @@ struct RunKey {
 };
 
 // The amounts of one run; times in microseconds.
-using RunAmounts = std::map<RunKey, double>;
+struct RunAmounts : std::map<RunKey, double> {
+  using std::map<RunKey, double>::map;
+
+  // The time that a sample of kFunctions stands for. 0: not known.
+  double sample_us = 0;
+};
 
 // The row of all times of a table.
 inline constexpr const char kWholeName[] = "(all together)";

@@ -93,7 +93,9 @@ double SmallestSeen(const RunRow& row, double alpha) {
       NormalQuantile(1 - alpha / 2) + NormalQuantile(0.95);
   const double runs = 1 / static_cast<double>(row.base.size()) +
                       1 / static_cast<double>(row.head.size());
-  return deviations * RobustDeviation(off) * std::sqrt(runs / kRankEfficiency);
+  // If most runs have the same few samples, that is no sign of little noise.
+  return std::max(row.step / base, deviations * RobustDeviation(off) *
+                                       std::sqrt(runs / kRankEfficiency));
 }
 
 ComparedRow Measured(const RunRow& row, bool with_interval) {
@@ -118,7 +120,10 @@ void Decide(const RunRow& row, double tests, const CompareOptions& options,
   if (!IsExact(row)) {
     compared.smallest_seen = std::max(least, SmallestSeen(row, alpha));
   }
-  if (compared.p < options.alpha && std::abs(compared.change) > least) {
+  const bool is_more_than_a_step =
+      std::abs(Median(row.head) - Median(row.base)) > row.step;
+  if (compared.p < options.alpha && std::abs(compared.change) > least &&
+      is_more_than_a_step) {
     compared.verdict =
         compared.change > 0 ? RunVerdict::kSlower : RunVerdict::kFaster;
   } else if (!IsExact(row) && AreTooFew(row, alpha)) {
@@ -183,6 +188,7 @@ RunRow SumOfTimes(std::span<const RunRow> rows) {
   sum.head.resize(rows[0].head.size());
   for (const RunRow& row : rows) {
     if (row.is_count) continue;
+    sum.step = std::max(sum.step, row.step);
     for (size_t i = 0; i < row.base.size(); ++i) sum.base[i] += row.base[i];
     for (size_t i = 0; i < row.head.size(); ++i) sum.head[i] += row.head[i];
   }

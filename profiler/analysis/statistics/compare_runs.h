@@ -33,6 +33,9 @@ struct RunRow {
   std::vector<double> base;  // one for each run
   std::vector<double> head;
   bool is_count = false;  // not a time: the run's speed says nothing of it
+  // Amounts are about multiples of that, as times of samples are of the
+  // sampling period. A difference of one step or less is none. 0: any amounts.
+  double step = 0;
 };
 
 // Whether it is a count whose runs, two or more, agree on each side: it needs
@@ -54,7 +57,7 @@ struct ComparedRow {
   Interval interval;  // of `change`, at 95 %
   double p = 1;       // corrected
   // The smallest change that 95 of 100 such comparisons would have found; of a
-  // time at least `least_change`.
+  // time at least `least_change`, and a step.
   // Infinite: these are too few runs to find any, or base has nothing of it.
   double smallest_seen = 0;
 };

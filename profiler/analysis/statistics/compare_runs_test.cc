@@ -164,5 +164,27 @@ TEST(CompareRunsTest, TooFewRunsFindNothing) {
   EXPECT_EQ(FewestRuns(50, 0.05), 7);
 }
 
+// A program compared with itself: of a function that has one sample in most
+// runs, nobody would have seen a change of 0.5 %.
+TEST(CompareRunsTest, ADifferenceOfAStepIsNone) {
+  constexpr double kStep = 1000;
+  const std::vector<RunRow> rows = {
+      {.base = {1000, 1000, 1000, 0, 1000, 1000, 1000, 1000, 2000, 1000},
+       .head = {0, 0, 1000, 0, 0, 1000, 0, 0, 0, 1000},
+       .step = kStep},
+      {.base = std::vector<double>(10, 5000),
+       .head = std::vector<double>(10, 6000),
+       .step = kStep},
+      {.base = std::vector<double>(10, 5000),
+       .head = std::vector<double>(10, 7000),
+       .step = kStep}};
+  const RunComparison compared = CompareRuns(rows);
+  EXPECT_EQ(compared.rows[0].verdict, RunVerdict::kTooNoisy);
+  EXPECT_GE(compared.rows[0].smallest_seen, 1);
+  EXPECT_EQ(compared.rows[1].verdict, RunVerdict::kTooNoisy);
+  EXPECT_GE(compared.rows[1].smallest_seen, 0.2);
+  EXPECT_EQ(compared.rows[2].verdict, RunVerdict::kSlower);
+}
+
 }  // namespace
 }  // namespace kymo::analysis
