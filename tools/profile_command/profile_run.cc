@@ -85,6 +85,8 @@ class ProfileRun {
   // nothing could be written, or --strict sets it.
   int Run() {
     SurviveFileSizeLimit();
+    const std::string few = AllowMostDescriptors();
+    if (!few.empty() && !command_.quiet) Say(few);
     absl::StatusOr<Target> target = FindTarget(command_.target[0]);
     if (!target.ok())
       return Fail(target.status(), ExitStatusOf(target.status()));

@@ -1,7 +1,6 @@
 #include "tools/profile_command/attach/attach_run.h"
 
 #include <signal.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,14 +44,6 @@ constexpr int64_t kLookNs = 50 * kNsPerMs;  // whether the processes have ended
 constexpr char kRawFile[] = "kymo.raw";
 constexpr int kEndSignals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr char kBySignal[] = "ended by a signal";
-
-// Each thread of the target may take a descriptor for each CPU.
-void AllowMostDescriptors() {
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 // The signals that end a recording. They are blocked while this lives, so that
 // none is missed. An ignored one does so, too: scripts start programs in the
@@ -130,7 +121,9 @@ class AttachRun {
 
   int Run() {
     SurviveFileSizeLimit();
-    AllowMostDescriptors();
+    // Each thread of the target may take a descriptor for each CPU.
+    const std::string few = AllowMostDescriptors();
+    if (!few.empty()) Say(few);
     absl::Status status;
     {
       const FirstInLine first_in_line;

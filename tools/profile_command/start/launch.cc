@@ -10,7 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -35,6 +38,8 @@ sigset_t HandledSet() {
 sigset_t original_mask;
 struct sigaction original_child_action;
 struct sigaction original_file_size_action;
+// Nothing: AllowMostDescriptors has not been called.
+std::optional<rlimit> original_descriptors;
 
 void TakeSignals() {
   const sigset_t handled = HandledSet();
@@ -91,6 +96,7 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   sigaction(SIGCHLD, &original_child_action, nullptr);
   sigaction(SIGXFSZ, &original_file_size_action, nullptr);
   sigprocmask(SIG_SETMASK, &original_mask, nullptr);
+  if (original_descriptors) setrlimit(RLIMIT_NOFILE, &*original_descriptors);
   execve(path, argv, envp);
   int error = errno;
   if (error == ENOEXEC) {
@@ -122,6 +128,29 @@ void SurviveFileSizeLimit() {
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGXFSZ, &ignore, &original_file_size_action);
+}
+
+std::string AllowMostDescriptors() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return "";
+  original_descriptors = limit;
+  // Root may have more than the limit says.
+  constexpr rlim_t kMost = 1 << 16;
+  const rlimit more = {std::max(limit.rlim_max, kMost),
+                       std::max(limit.rlim_max, kMost)};
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &more) == 0 ||
+      setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return "";
+  }
+  const rlim_t wanted =
+      64 + 8 * static_cast<rlim_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  if (limit.rlim_cur >= wanted) return "";
+  return absl::StrCat(
+      "only ", limit.rlim_cur,
+      " files may be open: functions may lack their names, and stacks their "
+      "callers; allow ",
+      wanted, " (ulimit -n ", wanted, ")");
 }
 
 absl::StatusOr<Child> Child::Fork(const std::vector<std::string>& words,

@@ -33,6 +33,12 @@ namespace kymo::tools {
 // (EFBIG) in this process, and no longer its end. The child keeps the signal.
 void SurviveFileSizeLimit();
 
+// Lets this process have as many open files as it may: each processor takes
+// some, and so do the files that functions have their names from. The child
+// keeps the limit that this process was started with. The result is a sentence
+// if that is too few, or else empty.
+std::string AllowMostDescriptors();
+
 class Child {
  public:
   // Blocks the signals above in this process until the Child is gone.

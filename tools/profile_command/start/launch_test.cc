@@ -99,6 +99,19 @@ TEST(LaunchTest, TheLimitOfFileSizesIsAnErrorHereAndASignalInTheTarget) {
   sigaction(SIGXFSZ, &before, nullptr);
 }
 
+TEST(LaunchTest, WeMayOpenMoreFilesThanTheTarget) {
+  const int status = Wait(Start([] {
+    rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 2;
+    limit.rlim_cur = 30;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return 3;
+    if (!AllowMostDescriptors().empty()) return 4;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= 30) return 5;
+    return EndOfScript("test $(ulimit -Sn) = 30") == 0 ? 0 : 6;
+  }));
+  EXPECT_EQ(status, Exited(0));
+}
+
 TEST(LaunchTest, TheTargetHasOurMaskAndSoHaveWeAgain) {
   EXPECT_EQ(StatusOf("^SigBlk:\\s*0+$"), 0);
   sigset_t set, before, after;
