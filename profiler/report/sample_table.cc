@@ -11,6 +11,7 @@
 #include "profiler/model/sample_weights.h"
 #include "profiler/report/table_layout.h"
 #include "profiler/text/text_cells.h"
+#include "profiler/text/visible_text.h"
 
 namespace kymo::report {
 namespace {
@@ -106,9 +107,15 @@ absl::StatusOr<std::vector<SampleTableRow>> ShownSampleRows(
   return rows;
 }
 
+void MakeVisible(SampleTableRow& row) {
+  row.name = VisibleText(row.name);
+  row.module = VisibleText(row.module);
+}
+
 absl::StatusOr<std::string> FormatSampleTable(
-    const SampleTable& table, const SampleTableOptions& options) {
+    SampleTable table, const SampleTableOptions& options) {
   if (table.rows.empty()) return std::string();
+  for (SampleTableRow& row : table.rows) MakeVisible(row);
   KYMO_ASSIGN_OR_RETURN(const std::vector<SampleTableRow> rows,
                         ShownSampleRows(table, options));
   const Widths widths = Measure(table, options);

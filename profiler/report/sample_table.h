@@ -65,9 +65,13 @@ std::string SampleSortKey(const std::string& sort_by);
 absl::StatusOr<std::vector<SampleTableRow>> ShownSampleRows(
     const SampleTable& table, const SampleTableOptions& options);
 
+// As of table.h.
+void MakeVisible(SampleTableRow& row);
+
 // Empty text when there are no rows. An unknown sort key is kInvalidArgument.
+// Names are visible.
 absl::StatusOr<std::string> FormatSampleTable(
-    const SampleTable& table, const SampleTableOptions& options);
+    SampleTable table, const SampleTableOptions& options);
 
 }  // namespace kymo::report
 

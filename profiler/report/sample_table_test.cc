@@ -39,6 +39,16 @@ Number of samples: 3
 )");
 }
 
+TEST(SampleTableTest, NamesCannotBreakRows) {
+  TestTrace t;
+  t.AddSample(t.AddThread(1, 1, "main"), 1, 1, {"two\nlines"}, "/a\x1b[2J");
+  const auto text =
+      FormatSampleTable(MakeSampleTable(std::move(t).Build()), {});
+  ASSERT_TRUE(text.ok());
+  EXPECT_THAT(*text, HasSubstr("two\\nlines"));
+  EXPECT_THAT(*text, HasSubstr("/a\\x1b[2J"));
+}
+
 TEST(SampleTableTest, SortsLimitsAndHeads) {
   SampleTableOptions options;
   options.sort_by = "count";

@@ -17,6 +17,7 @@
 #include "profiler/report/table_layout.h"
 #include "profiler/report/table_order.h"
 #include "profiler/text/text_cells.h"
+#include "profiler/text/visible_text.h"
 
 namespace kymo::report {
 namespace {
@@ -321,9 +322,20 @@ double Us(DurationNs ns) { return static_cast<double>(ns) / kNsPerUs; }
 
 }  // namespace
 
+void MakeVisible(TableRow& row) {
+  for (std::string* const text :
+       {&row.key, &row.overload_name, &row.input_shapes}) {
+    *text = VisibleText(*text);
+  }
+  for (std::string& frame : row.stack) frame = VisibleText(frame);
+}
+
 absl::StatusOr<std::string> FormatTable(std::span<const TableRow> rows,
                                         const TableOptions& options) {
   if (rows.empty()) return std::string();
+  std::vector<TableRow> visible(rows.begin(), rows.end());
+  for (TableRow& row : visible) MakeVisible(row);
+  rows = visible;
   KYMO_ASSIGN_OR_RETURN(const std::vector<const TableRow*> order,
                         DisplayOrder(rows, options.sort_by));
   const Facts facts = Gather(rows, order, options);

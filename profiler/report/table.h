@@ -91,7 +91,11 @@ struct TableOptions {
 // A sort key that is not PyTorch's.
 inline constexpr std::string_view kWaitSortKey = "wait_time_total";
 
-// The text of the table.
+// A name is whatever the program gave: escapes what would break the row, as
+// VisibleText does.
+void MakeVisible(TableRow& row);
+
+// The text of the table, with visible names.
 absl::StatusOr<std::string> FormatTable(std::span<const TableRow> rows,
                                         const TableOptions& options);
 

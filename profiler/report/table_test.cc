@@ -318,6 +318,18 @@ TEST(TableTest, NoLimitShowsWholeNames) {
   EXPECT_THAT(Format({Cpu(name, 1, 1)}, options), HasSubstr(name + "  "));
 }
 
+TEST(TableTest, NamesCannotBreakRows) {
+  TableRow row = Cpu("two\nlines", 1, 1);
+  row.overload_name = "\x1b[31mred";
+  row.input_shapes = "[\t]";
+  row.stack = {"a\rb"};
+  const std::string text = Format({row});
+  EXPECT_THAT(text, HasSubstr("two\\nlines"));
+  EXPECT_THAT(text, HasSubstr("\\x1b[31mred"));
+  EXPECT_THAT(text, HasSubstr("[\\t]"));
+  EXPECT_THAT(text, HasSubstr("a\\rb"));
+}
+
 TEST(TableTest, AveragesBecomeRows) {
   analysis::KeyAverage average;
   average.name = "f";

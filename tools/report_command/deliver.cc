@@ -33,21 +33,12 @@ void AppendSection(const std::string& section, std::string& text) {
   text += section;
 }
 
-// Names of events are whatever a program called them. None may break a row.
 void MakeVisible(TraceRows& rows) {
-  for (report::TableRow& row : rows.rows) {
-    row.key = VisibleText(row.key);
-    row.overload_name = VisibleText(row.overload_name);
-    row.input_shapes = VisibleText(row.input_shapes);
-    for (std::string& frame : row.stack) frame = VisibleText(frame);
-  }
+  for (report::TableRow& row : rows.rows) report::MakeVisible(row);
 }
 
 void MakeVisible(report::SampleTable& table) {
-  for (report::SampleTableRow& row : table.rows) {
-    row.name = VisibleText(row.name);
-    row.module = VisibleText(row.module);
-  }
+  for (report::SampleTableRow& row : table.rows) report::MakeVisible(row);
 }
 
 // The memory of the heap and of mappings, as //tools:profile shows it. PyTorch
@@ -198,8 +189,6 @@ absl::StatusOr<std::string> TablesText(const LoadedTrace& loaded,
   KYMO_ASSIGN_OR_RETURN(report::SampleTable samples,
                         ChosenSamples(loaded.trace, command.filter));
   if (command.format == TextFormat::kText) {
-    MakeVisible(rows);
-    MakeVisible(samples);
     return PlainTables(loaded.trace, rows, samples, command);
   }
   const report::TableOptions table = OptionsFor(rows, command.table);
