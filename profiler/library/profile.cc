@@ -163,6 +163,7 @@ absl::Status Profile::State::StopTrace() {
     Warn(ToStd(problem.message()));
   }
   for (const std::string& remark : recording->Remarks()) Warn(remark);
+  WarnOfLosses(trace->ledger());
   stats.parse_kineto_call_duration_us = UsSince(parse_start_ns);
   stats.number_of_events = static_cast<int64_t>(trace->event_count());
   std::vector<int64_t> device_elapsed_us;

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "kymo/warning.h"
 #include "profiler/record/host/host.h"
+#include "profiler/report/ledger_text.h"
 #include "profiler/text/json_text.h"
 #include "profiler/unwind/capture_stack.h"
 
@@ -52,6 +54,14 @@ MetadataMap MetadataOf(const ProfileOptions& options,
     json::AppendJsonString(all["use_device"], use_device);
   }
   return all;
+}
+
+void WarnOfLosses(const model::LossLedger& ledger) {
+  for (const std::string& line : report::LossLines(ledger)) Warn(line);
+  if (ledger.Get(model::Loss::kEventsDroppedArenaFull) == 0) return;
+  Warn(
+      "A larger setting cpu_arena_mib (256 by default) has room for more "
+      "events: .settings of the session, --cpu_arena_mib of the command.");
 }
 
 }  // namespace kymo

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "kymo/profile_options.h"
+#include "profiler/model/loss_ledger.h"
 #include "profiler/session/distributed_info.h"
 
 namespace kymo {
@@ -30,6 +31,9 @@ MetadataMap MetadataOf(const ProfileOptions& options,
                        const std::string& use_device,
                        const std::string& trace_id,
                        const DistributedInfo& info);
+
+// A warning for each kind of loss, so that nobody takes the rest for all.
+void WarnOfLosses(const model::LossLedger& ledger);
 
 }  // namespace kymo
 

@@ -6,10 +6,14 @@
 #define KYMO_PROFILER_REPORT_LEDGER_TEXT_H_
 
 #include <string>
+#include <vector>
 
 #include "profiler/model/loss_ledger.h"
 
 namespace kymo::report {
+
+// What is lost: one line, without a line feed, per counter that is not zero.
+std::vector<std::string> LossLines(const model::LossLedger& ledger);
 
 // One line per counter that is not zero, losses first; empty when all are.
 std::string LedgerText(const model::LossLedger& ledger);

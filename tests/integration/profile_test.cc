@@ -1,4 +1,5 @@
 // Sessions of all threads: full arenas, settings, forks and signals.
+#include <errno.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,19 +82,34 @@ TEST(ProfileTest, OneSessionAtATimeAndResultsOnlyAfterStop) {
   EXPECT_TRUE(second.Stop().ok());
 }
 
-TEST(ProfileTest, FullArenaDropsAndCounts) {
+TEST(ProfileTest, FullArenaDropsCountsAndWarns) {
   constexpr int kRanges = 100'000;
+  std::vector<std::string> warnings;
+  SetWarningHandler(
+      [&](std::string_view text) { warnings.emplace_back(text); });
   const auto profile = Record(
       [] {
         for (int i = 0; i < kRanges; ++i) RecordFunction range("range");
       },
       {.settings = {{"cpu_arena_mib", "1"}, {"cpu_when_full", "stop"}}});
+  SetWarningHandler({});
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_TRUE(warnings[0].starts_with("Lost: ")) << warnings[0];
+  EXPECT_NE(warnings[1].find("cpu_arena_mib"), std::string::npos);
   const int64_t kept = Counts(*profile)["range"];
   EXPECT_GT(kept, 0);
   EXPECT_LT(kept, kRanges);
   EXPECT_EQ(kept + static_cast<int64_t>(profile->trace()->ledger().Get(
                        model::Loss::kEventsDroppedArenaFull)),
             kRanges);
+}
+
+TEST(ProfileTest, ASessionNamesItsProcess) {
+  const auto profile = Record([] { RecordFunction range("range"); });
+  const model::Trace& trace = *profile->trace();
+  ASSERT_EQ(trace.processes().size(), 1u);
+  EXPECT_EQ(trace.Name(trace.processes()[0].name),
+            std::string(program_invocation_short_name, 0, 15));
 }
 
 TEST(ProfileTest, OverwriteKeepsTheNewest) {

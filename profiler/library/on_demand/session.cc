@@ -84,6 +84,7 @@ absl::Status OnDemandSession::Write(const std::string& path) {
     Warn(ToStd(problem.message()));
   }
   for (const std::string& remark : recording_->Remarks()) Warn(remark);
+  WarnOfLosses(trace->ledger());
   return ProfileCycle(1, trace_id_, options_, *std::move(trace), {})
       .export_chrome_trace(path);
 }
