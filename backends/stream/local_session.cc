@@ -20,6 +20,7 @@
 #include "profiler/base/clock.h"
 #include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/processes/process_list.h"
 #include "profiler/record/arena/arena.h"
 #include "profiler/record/arena/chunk_reader.h"
 #include "profiler/record/host/threads_outside.h"
@@ -139,11 +140,24 @@ class LocalSession : public ActivitySession {
                .with_memory = (request_.flags & record::kMemoryFlags) != 0,
                .with_children = false},
               shard);
+    NameProcess(shard);
     return Collected{};
   }
 
  private:
   static constexpr uint64_t kOpenEnd = ~uint64_t{0};
+
+  // Only for a command does a process say in the arena what it is.
+  void NameProcess(model::TraceShard& shard) const {
+    const auto is_it = [this](const model::Process& process) {
+      return process.pid == pid_;
+    };
+    if (std::ranges::any_of(shard.processes, is_it)) return;
+    shard.processes.push_back(
+        {.pid = pid_,
+         .parent_pid = getppid(),
+         .name = shard.strings.Intern(processes::NameOf(pid_, pid_))});
+  }
 
   static absl::Status StartStatus(int error) {
     switch (error) {
