@@ -1,3 +1,4 @@
+#include <pthread.h>
 #include <sched.h>
 #include <time.h>
 
@@ -15,6 +16,7 @@
 #include "profiler/plugin/backend_controller.h"
 #include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/registry.h"
+#include "profiler/record/own_threads.h"
 
 namespace kymo {
 namespace {
@@ -288,8 +290,10 @@ class BusyCpu {
 };
 
 TEST(BackendControllerTest, TimeWithoutACpuDoesNotCountAgainstStop) {
-  const auto stop = [](const std::string& call) {
+  char thread[16] = "";
+  const auto stop = [&thread](const std::string& call) {
     if (call != "Stop") return;
+    pthread_getname_np(pthread_self(), thread, sizeof(thread));
     const BusyCpu busy;
     const auto cpu_ns = [] {
       timespec time;
@@ -305,6 +309,7 @@ TEST(BackendControllerTest, TimeWithoutACpuDoesNotCountAgainstStop) {
   ASSERT_TRUE(controller.Start(1).ok());
   const absl::Status status = controller.Stop();
   EXPECT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(record::IsThreadOfKymo(thread)) << thread;
 }
 
 TEST(BackendControllerTest, AStopThatHangsIsGivenUpAndItsSessionKept) {

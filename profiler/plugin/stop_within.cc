@@ -1,5 +1,6 @@
 #include "profiler/plugin/stop_within.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "profiler/base/signals_blocked.h"
 #include "profiler/plugin/guarded_call.h"
 #include "profiler/processes/schedstat.h"
+#include "profiler/record/own_threads.h"
 
 namespace kymo {
 namespace {
@@ -45,6 +47,7 @@ struct Stopping {
 
   void Run() {
     tid = gettid();
+    pthread_setname_np(pthread_self(), record::kStopThread);
     absl::Status status = StopNow(*session);
     const std::lock_guard<std::mutex> locked(lock);
     result = std::move(status);

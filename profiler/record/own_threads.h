@@ -17,11 +17,12 @@ inline constexpr char kOnDemandThread[] = "kymo-demand";
 inline constexpr char kSamplingThread[] = "kymo-sampling";
 inline constexpr char kOffCpuThread[] = "kymo-off-cpu";
 inline constexpr char kHostThread[] = "kymo-host";
+inline constexpr char kStopThread[] = "kymo-stop";
 
 constexpr bool IsThreadOfKymo(std::string_view name) noexcept {
   for (const std::string_view own :
        {kDoorThread + 0, kOnDemandThread + 0, kSamplingThread + 0,
-        kOffCpuThread + 0, kHostThread + 0}) {
+        kOffCpuThread + 0, kHostThread + 0, kStopThread + 0}) {
     if (name == own) return true;
   }
   return false;
