@@ -205,9 +205,9 @@ class ProfileScope {
 };
 
 // The backends that can record this process, for ProfileOptions::activities,
-// without those that record on request only: {"cpu", "nvtx", "sampling"}, with
-// "cuda" where there is a GPU. Sorted. PyTorch's
-// torch.profiler.supported_activities(); "nvtx" and "sampling" are Kymo's own.
+// without those that record on request only, as "sampling" does: {"cpu",
+// "nvtx"}, with "cuda" where there is a GPU. Sorted. PyTorch's
+// torch.profiler.supported_activities(); "nvtx" is Kymo's own.
 //
 // Cost: it looks for devices and drivers, but uses none.
 std::vector<std::string> supported_activities();
