@@ -113,17 +113,28 @@ ComparedRow Measured(const RunRow& row, bool with_interval) {
   return compared;
 }
 
-void Decide(const RunRow& row, double tests, const CompareOptions& options,
-            ComparedRow& compared) {
+double Difference(const RunRow& row) {
+  return std::abs(Median(row.head) - Median(row.base));
+}
+
+// Without the runs' speeds, amounts are no multiples of a step any more: one
+// step may look like almost two.
+bool IsMoreThanAStep(const RunRow& raw, const RunRow& even) {
+  const double difference = Difference(even);
+  return difference > raw.step &&
+         (Difference(raw) > raw.step || difference >= 2 * raw.step);
+}
+
+// `row` is `raw` without the runs' speeds.
+void Decide(const RunRow& raw, const RunRow& row, double tests,
+            const CompareOptions& options, ComparedRow& compared) {
   const double least = row.is_count ? 0 : options.least_change;
   const double alpha = options.alpha / tests;
   if (!IsExact(row)) {
     compared.smallest_seen = std::max(least, SmallestSeen(row, alpha));
   }
-  const bool is_more_than_a_step =
-      std::abs(Median(row.head) - Median(row.base)) > row.step;
   if (compared.p < options.alpha && std::abs(compared.change) > least &&
-      is_more_than_a_step) {
+      IsMoreThanAStep(raw, row)) {
     compared.verdict =
         compared.change > 0 ? RunVerdict::kSlower : RunVerdict::kFaster;
   } else if (!IsExact(row) && AreTooFew(row, alpha)) {
@@ -173,11 +184,11 @@ RunComparison CompareRuns(std::span<const RunRow> rows,
   size_t next = 0;
   if (times > 0) {
     result.whole.p = adjusted[next++];
-    Decide(whole, tests, options, result.whole);
+    Decide(whole, whole, tests, options, result.whole);
   }
   for (size_t i = 0; i < p.size(); ++i) {
     if (!IsExact(even[i])) result.rows[i].p = adjusted[next++];
-    Decide(even[i], tests, options, result.rows[i]);
+    Decide(rows[i], even[i], tests, options, result.rows[i]);
   }
   return result;
 }

@@ -33,8 +33,9 @@ struct RunRow {
   std::vector<double> base;  // one for each run
   std::vector<double> head;
   bool is_count = false;  // not a time: the run's speed says nothing of it
-  // Amounts are about multiples of that, as times of samples are of the
-  // sampling period. A difference of one step or less is none. 0: any amounts.
+  // Amounts are about multiples of it, as times of samples are of the sampling
+  // period. A difference of one step or less is none, unless the runs' speeds
+  // make it two or more. 0: any amounts.
   double step = 0;
 };
 

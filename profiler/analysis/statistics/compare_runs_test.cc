@@ -186,5 +186,27 @@ TEST(CompareRunsTest, ADifferenceOfAStepIsNone) {
   EXPECT_EQ(compared.rows[2].verdict, RunVerdict::kSlower);
 }
 
+TEST(CompareRunsTest, CallsNoDifferenceOfOneStepAChangeInFasterRuns) {
+  constexpr double kStep = 1000;
+  const auto row = [](double base, double head) {
+    return RunRow{.base = std::vector<double>(10, base),
+                  .head = std::vector<double>(10, head),
+                  .step = kStep};
+  };
+  // All of head ran 3 % faster.
+  std::vector<RunRow> rows(9, row(1'000'000, 970'000));
+  rows.push_back(row(5000, 6000));
+  rows.push_back(row(20'000, 21'000));
+  rows.push_back(row(5000, 7000));
+  // As many samples, but the rest of the run took three fewer.
+  rows.push_back(row(100'000, 100'000));
+  const RunComparison compared = CompareRuns(rows);
+  ASSERT_TRUE(compared.is_relative);
+  EXPECT_EQ(compared.rows[9].verdict, RunVerdict::kTooNoisy);
+  EXPECT_EQ(compared.rows[10].verdict, RunVerdict::kTooNoisy);
+  EXPECT_EQ(compared.rows[11].verdict, RunVerdict::kSlower);
+  EXPECT_EQ(compared.rows[12].verdict, RunVerdict::kSlower);
+}
+
 }  // namespace
 }  // namespace kymo::analysis
