@@ -85,15 +85,16 @@ absl::Status CannotMake(int error, const std::string& path) {
                              absl::StrCat("could not make '", path, "'"));
 }
 
-// Those of the path and its parents that do not exist, innermost first.
+// Those of the path and its parents that do not exist, innermost first. Behind
+// a symbolic link, ".." leads elsewhere, so it stays.
 std::vector<std::string> MissingFolders(fs::path path) {
   std::vector<std::string> missing;
   std::error_code error;
-  path = path.lexically_normal();
   if (!path.has_filename()) path = path.parent_path();  // "a/"
   while (!path.empty() &&
          fs::symlink_status(path, error).type() == fs::file_type::not_found) {
-    missing.push_back(path);
+    const fs::path name = path.filename();
+    if (name != "." && name != "..") missing.push_back(path);
     path = path.parent_path();
   }
   return missing;

@@ -410,6 +410,15 @@ TEST_F(RunFolderTest, ARunThatDoesNotStartLeavesNoNewFolder) {
   EXPECT_TRUE(fs::is_empty(path));
 }
 
+TEST_F(RunFolderTest, ANewFolderMayBeNextToTheTargetOfALink) {
+  fs::create_directories(folder_ + "/far/inner");
+  fs::create_symlink("far/inner", folder_ + "/link");
+  EXPECT_TRUE(RunFolder::Take(folder_ + "/link/../new").ok());
+  EXPECT_TRUE(RunFolder::Take(folder_ + "/link/../new/./inner/").ok());
+  EXPECT_TRUE(RunFolder::Take(folder_ + "/a/../b/.").ok());
+  EXPECT_THAT(Names(), ElementsAre("far", "far/inner", "link"));
+}
+
 TEST_F(RunFolderTest, AParentThatOthersUseStays) {
   const std::string path = folder_ + "/new";
   {
