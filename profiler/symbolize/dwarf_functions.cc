@@ -84,7 +84,8 @@ DwarfFunctions::DwarfFunctions(const ElfImage& image, Map map,
 
 void DwarfFunctions::Begin(Elf* elf) {
   if (elf == nullptr) return;
-  // Of a mapped file nothing is read that is not needed, and nothing changed.
+  // libelf reads all sections that it shows. Of a mapped file it reads no page
+  // that nobody asks for.
   if (!mapped_) HideNeedlessSections(elf);
   dwarf_ = dwarf_begin_elf(elf, DWARF_C_READ, nullptr);
   if (dwarf_ == nullptr) return;

@@ -22,6 +22,12 @@ struct Range {
   uint64_t bytes = 0;  // of sections in between
 };
 
+// Whether libdw decompresses the section, or needs other files.
+bool IsForLibdw(std::string_view name) {
+  return name.starts_with(".zdebug_") || name.starts_with(".gnu.debuglto_") ||
+         NeedsOtherFiles(name);
+}
+
 // Where a file's debug information is; nothing if libdw has to read the file.
 std::optional<Range> FindDebugSections(Elf* elf) {
   Range range;
@@ -32,7 +38,7 @@ std::optional<Range> FindDebugSections(Elf* elf) {
     if (gelf_getshdr(at, &header) == nullptr) return {};
     const char* const text = elf_strptr(elf, names, header.sh_name);
     const std::string_view name = text == nullptr ? "" : text;
-    if (NeedsOtherFiles(name)) return {};
+    if (IsForLibdw(name)) return {};
     if (!name.starts_with(".debug_") || header.sh_type == SHT_NOBITS) continue;
     if ((header.sh_flags & SHF_COMPRESSED) != 0) return {};
     range.begin = std::min(range.begin, header.sh_offset);
@@ -55,8 +61,9 @@ MappedImage::MappedImage(Elf* elf, int fd, uint64_t least_bytes) {
   begin_ = debug->begin;
   end_ = debug->end;
   size_bytes_ = static_cast<size_t>(file.st_size);
-  void* const memory =
-      mmap(nullptr, size_bytes_, PROT_READ, MAP_PRIVATE, fd, 0);
+  // libelf writes to the headers of a file in memory.
+  void* const memory = mmap(nullptr, size_bytes_, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_NORESERVE, fd, 0);
   if (memory == MAP_FAILED) return;
   memory_ = static_cast<std::byte*>(memory);
   guard_ = ShrinkGuard(memory_, size_bytes_);

@@ -33,8 +33,8 @@ class MappedImage {
 
   MappedImage() = default;
   // `fd` is the file of `elf`. Maps nothing if the file has less than
-  // `least_bytes` of debug information, if that is compressed, or if a part of
-  // it is in other files.
+  // `least_bytes` of debug information, if that is compressed or a compiler's
+  // own (.gnu.debuglto_), or if a part of it is in other files.
   MappedImage(Elf* elf, int fd, uint64_t least_bytes = kLeastBytes);
   MappedImage(const MappedImage&) = delete;
   MappedImage& operator=(const MappedImage&) = delete;

@@ -1,11 +1,13 @@
 #include "profiler/symbolize/stripped/mapped_image.h"
 
 #include <fcntl.h>
+#include <gelf.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -46,6 +48,10 @@ class MappedImageTest : public testing::Test {
     if (!section) return {};
     const Elf_Data* const data = elf_getdata(section->section, nullptr);
     return {static_cast<const char*>(data->d_buf), data->d_size};
+  }
+  std::string FileBytes() const {
+    std::ifstream file(path_, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
   }
   static size_t Count(std::string_view text, char wanted) {
     size_t count = 0;
@@ -92,11 +98,25 @@ TEST_F(MappedImageTest, WhatIsCompressedOrElsewhereIsLeftToLibdw) {
   compressed.Add(
       {.name = ".debug_str", .bytes = "zlib", .flags = SHF_COMPRESSED});
   EXPECT_FALSE(Maps(compressed));
-  for (const char* const name : {".gnu_debugaltlink", ".debug_addr"}) {
+  for (const char* const name : {".gnu_debugaltlink", ".debug_addr",
+                                 ".zdebug_str", ".gnu.debuglto_.debug_str"}) {
     TestElf elsewhere = WithInfo();
     elsewhere.Add({.name = name, .bytes = "other"});
     EXPECT_FALSE(Maps(elsewhere)) << name;
   }
+}
+
+// libelf sets a header where it stands, for example when it decompresses.
+TEST_F(MappedImageTest, LibelfMaySetHeaders) {
+  ASSERT_TRUE(Maps(WithInfo()));
+  const auto info = FindElfSection(image_->elf(), ".debug_info");
+  ASSERT_TRUE(info);
+  GElf_Shdr header = info->header;
+  header.sh_size = 5;
+  EXPECT_NE(gelf_update_shdr(info->section, &header), 0);
+  EXPECT_EQ(FindElfSection(image_->elf(), ".debug_info")->header.sh_size, 5u);
+  // The file keeps its own.
+  EXPECT_EQ(FileBytes(), WithInfo().Bytes());
 }
 
 TEST_F(MappedImageTest, AFileThatIsShortenedMeanwhileHasZeros) {
