@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -40,14 +39,6 @@ constexpr auto kAnswerLimit = std::chrono::milliseconds(100);
 constexpr size_t kMostAtOnce = 256 * 1024;
 // Of the averages: far more than kMostNames of them take.
 constexpr uint64_t kMostSums = 256 << 20;
-
-// A connection for each rank may be more than a process may have open.
-void AllowManyConnections() {
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 }  // namespace
 
@@ -262,7 +253,6 @@ absl::StatusOr<std::unique_ptr<RankServer>> RankServer::Start(
   if (pipe2(ends, O_CLOEXEC) != 0) {
     return absl::ErrnoToStatus(errno, "could not make a pipe");
   }
-  AllowManyConnections();
   std::unique_ptr<RankServer> server(
       new RankServer(options, std::move(events), std::move(listener), port));
   server->orders_read_ = OwnedDescriptor(ends[0]);

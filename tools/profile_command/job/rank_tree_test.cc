@@ -138,7 +138,8 @@ TEST(RankTreeTest, IsBinomial) {
   }
 }
 
-// KYMO_TEST_RANKS=1024 by hand; docs/ranks.md has what was measured.
+// KYMO_TEST_RANKS=1024 by hand, with `ulimit -n` 65536; docs/ranks.md has what
+// was measured.
 TEST(RankTreeTest, EachRankCountsOnce) {
   const char* const asked = getenv("KYMO_TEST_RANKS");
   const int64_t size = asked == nullptr ? 21 : atoi(asked);
