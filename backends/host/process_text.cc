@@ -22,9 +22,9 @@ std::optional<ProcessStat> ParseProcessStat(std::string_view stat) {
   process.system_ticks = fields->TakeCount(15).value_or(0);
   process.threads = fields->TakeCount(20).value_or(0);
   process.start_ticks = fields->TakeCount(22).value_or(0);
-  const std::string_view pages = fields->Take(24);
-  if (pages.empty()) return std::nullopt;  // the text ends too early
-  process.rss_pages = ToCount(pages).value_or(0);
+  const std::optional<uint64_t> pages = fields->TakeCount(24);
+  if (!pages) return std::nullopt;  // the text ends too early
+  process.rss_pages = *pages;
   return process;
 }
 

@@ -32,7 +32,7 @@ class StatFields {
       return std::nullopt;
     }
     StatFields fields;
-    fields.pid_ = stat.substr(0, open);
+    fields.pid_ = stat.substr(0, stat.find_first_of(" ("));
     fields.name_ = stat.substr(open + 1, close - open - 1);
     fields.rest_ = stat.substr(close + 1);
     return fields;
@@ -58,9 +58,9 @@ class StatFields {
  private:
   static std::optional<uint64_t> Count(std::string_view word) {
     uint64_t count = 0;
-    const auto read =
-        std::from_chars(word.data(), word.data() + word.size(), count);
-    if (read.ec != std::errc()) return std::nullopt;
+    const char* const end = word.data() + word.size();
+    const auto read = std::from_chars(word.data(), end, count);
+    if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
     return count;
   }
 

@@ -29,6 +29,8 @@ TEST(StatFieldsTest, WhatIsNoNumberIsNoCount) {
   EXPECT_FALSE(StatFields::Of(")("));
   EXPECT_FALSE(StatFields::Of("x (a) S -1")->pid());
   EXPECT_FALSE(StatFields::Of("1 (a) S -1")->TakeCount(4));
+  EXPECT_FALSE(StatFields::Of("1x (a) S")->pid());
+  EXPECT_FALSE(StatFields::Of("1 (a) S 12abc")->TakeCount(4));
 }
 
 }  // namespace
