@@ -71,10 +71,12 @@ class EarlyEnd {
   sigset_t before_;
 };
 
-bool HasRanges(const model::Trace& trace, int64_t pid) {
-  return std::ranges::any_of(trace.track(), [&](model::TrackIndex track) {
-    return trace.tracks()[track].pid == pid;
-  });
+// Of a process that the trace knows. In a container it may have another number.
+bool LacksRanges(const model::Trace& trace, int64_t pid) {
+  return std::ranges::count(trace.processes(), pid, &model::Process::pid) > 0 &&
+         std::ranges::none_of(trace.track(), [&](model::TrackIndex track) {
+           return trace.tracks()[track].pid == pid;
+         });
 }
 
 class OnDemandRun {
@@ -312,23 +314,23 @@ class OnDemandRun {
   }
 
   // A program that only loads PyTorch has registered, too.
-  void TellOfEmptyTraces(const LoadedTrace& loaded) const {
+  void TellOfTracesWithoutRanges(const LoadedTrace& loaded) const {
     for (const LoadedFile& file : loaded.files) {
       const auto found = recorded_.find(file.path);
       if (found == recorded_.end()) continue;
       const DemandedProgram& program = found->second;
       const auto changed = file.pids.find(program.pid);
-      if (HasRanges(loaded.trace, changed == file.pids.end()
-                                      ? program.pid
-                                      : changed->second)) {
+      if (!LacksRanges(loaded.trace, changed == file.pids.end()
+                                         ? program.pid
+                                         : changed->second)) {
         continue;
       }
       Say(absl::StrCat(
-          program.name, ": its trace is empty: meanwhile ",
-          program.is_kymo ? "no annotated range ran"
-                          : "it ran no operation of PyTorch; it may still load "
-                            "it",
-          ". What it does instead: `kymo profile --pid=", program.pid, "`"));
+          program.name, ": its trace has no ranges: ",
+          program.is_kymo ? "no annotated range ran while it recorded"
+                          : "no operation of PyTorch ran while it recorded; "
+                            "perhaps the program is still loading PyTorch",
+          ". To see what it does: `kymo profile --pid=", program.pid, "`"));
     }
   }
 
@@ -348,7 +350,7 @@ class OnDemandRun {
         progress, notes);
     progress.Clear();
     for (const std::string& notice : notes.notices) Say(notice);
-    TellOfEmptyTraces(loaded);
+    TellOfTracesWithoutRanges(loaded);
     if (command_.quiet) return written;
     ScreenOptions options =
         ScreenOf(STDERR_FILENO, command_.color, TableCount(tables.screen),
