@@ -77,6 +77,7 @@ bool EndedLike(const Rank& rank, const Rank& other) {
   return other.ended && other.ended->signal == rank.ended->signal &&
          other.ended->status == rank.ended->status &&
          other.has_aborted == rank.has_aborted &&
+         other.abort_code == rank.abort_code &&
          other.is_finalized == rank.is_finalized;
 }
 
@@ -117,9 +118,11 @@ void AddEnded(const FindingRun& run, const JobOfRanks& job, size_t ended,
   if (is_usual && late.never_ns == 0) return;
   Finding finding = run.OfTime(FindingKind::kRankEnded, late.never_ns);
   finding.share /= static_cast<double>(job.calls.ranks.size());
-  // If all end so, and nobody waited, the first one says little.
+  // If all end so, and nobody waited, the first one says little. The trace may
+  // have only some of them.
   const std::vector<Rank>& all = job.calls.ranks;
   const bool is_of_all = late.never_ns == 0 && all.size() > 1 &&
+                         std::cmp_equal(all.size(), rank.size) &&
                          std::ranges::all_of(all, [&](const Rank& other) {
                            return EndedLike(rank, other);
                          });

@@ -94,8 +94,8 @@ TEST(RankFindingsTest, ARankThatDiedIsNamed) {
   EXPECT_TRUE(Found(JobWithDead(true), FindingKind::kLateRank).empty());
 }
 
-// Nobody waited for the one that was there first.
-TEST(RankFindingsTest, RanksThatAllEndedAlikeAreSaidTogether) {
+// What is said of three ranks of a job of `size`, of which rank 1 ends first.
+std::string TitleOfThreeEnds(int64_t size, int64_t step) {
   TestTrace t;
   const auto number = [&](const char* key, int64_t value) {
     return model::Arg::Int(t.Intern(key), value);
@@ -103,18 +103,28 @@ TEST(RankFindingsTest, RanksThatAllEndedAlikeAreSaidTogether) {
   for (int64_t rank = 0; rank < 3; ++rank) {
     const auto main = t.AddThread(100 + rank, 100 + rank, "main");
     t.AddInstant(main, "MPI ranks", kNsPerMs);
-    t.Describe(0, {number("rank", rank), number("size", 3)});
+    t.Describe(0, {number("rank", rank), number("size", size)});
     t.AddRange(main, "MPI_Barrier", 50 * kNsPerMs, 51 * kNsPerMs);
     t.Describe(0, {number("comm", 0)});
     t.AddInstant(main, "rank end", (rank == 1 ? 100 : 101) * kNsPerMs);
-    t.Describe(0, {number("rank", rank), number("status", 3)});
+    t.Describe(0, {number("rank", rank), number("status", 3 + rank * step)});
   }
   t.SetWindow(0, 200 * kNsPerMs);
   const auto found = Found(std::move(t), FindingKind::kRankEnded);
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].title,
+  EXPECT_EQ(found.size(), 1u);
+  return found.empty() ? "" : found[0].title;
+}
+
+// Nobody waited for the one that was there first.
+TEST(RankFindingsTest, RanksThatAllEndedAlikeAreSaidTogether) {
+  EXPECT_EQ(TitleOfThreeEnds(3, 0),
             "All 3 ranks ended with status 3, the first, rank 1, after 100 ms, "
             "without MPI_Finalize");
+  // The job had more, of which this trace knows nothing.
+  EXPECT_EQ(TitleOfThreeEnds(4, 0),
+            "Rank 1 ended with status 3 after 100 ms, without MPI_Finalize");
+  EXPECT_EQ(TitleOfThreeEnds(3, 1),
+            "Rank 1 ended with status 4 after 100 ms, without MPI_Finalize");
 }
 
 // --keep_ranks=1 has kept nothing else of the job.
