@@ -43,7 +43,11 @@ struct StuckRank {
 class DeadlockFinder {
  public:
   explicit DeadlockFinder(const JobOfRanks& job)
-      : job_(job), trace_(job.trace), ranks_(job.calls.ranks.size()) {}
+      : job_(job), trace_(job.trace), ranks_(job.calls.ranks.size()) {
+    const std::vector<Rank>& all = job.calls.ranks;
+    is_one_host_ = std::ranges::all_of(
+        all, [&](const Rank& rank) { return rank.host == all.front().host; });
+  }
 
   std::optional<Deadlock> Run() {
     FindOpenCalls();
@@ -186,11 +190,9 @@ class DeadlockFinder {
   // By how much a rank's times may be wrong against those of another one. A
   // clock that nobody measured is that of its host.
   DurationNs BoundOf(size_t rank) const {
-    const std::vector<Rank>& all = job_.calls.ranks;
-    if (all[rank].clock_bound_ns) return *all[rank].clock_bound_ns;
-    const bool is_one_host = std::ranges::all_of(
-        all, [&](const Rank& other) { return other.host == all[rank].host; });
-    return is_one_host ? 0 : kAnyTime;
+    const auto& bound_ns = job_.calls.ranks[rank].clock_bound_ns;
+    if (bound_ns) return *bound_ns;
+    return is_one_host_ ? 0 : kAnyTime;
   }
 
   // Those that may have begun to wait when one of them was gone already. False:
@@ -254,6 +256,7 @@ class DeadlockFinder {
   const JobOfRanks& job_;
   const model::Trace& trace_;
   std::vector<StuckRank> ranks_;
+  bool is_one_host_ = true;
   std::map<EventIndex, const MpiCall*> open_;  // calls and requests
   std::map<std::pair<size_t, int64_t>, const MpiCall*> last_;  // of threads
   std::map<EventIndex, Need> needs_;                           // of open calls

@@ -138,9 +138,11 @@ class Finder {
     int times = 0;  // how often it was measured
     DurationNs bound_ns = 0;
 
+    // A file may say anything; sums of bounds and times are to stay numbers.
     void Add(DurationNs bound) {
+      constexpr DurationNs kMost = std::numeric_limits<DurationNs>::max() / 8;
       ++times;
-      bound_ns = std::max(bound_ns, bound);
+      bound_ns = std::clamp(bound, bound_ns, std::max(bound_ns, kMost));
     }
   };
 
