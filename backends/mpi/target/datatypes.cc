@@ -9,6 +9,7 @@
 namespace kymo::mpi {
 
 constexpr size_t kKept = 32;
+// Hidden, not local: see tools/dev/check_sources.py.
 __attribute__((
     visibility("hidden"))) constinit thread_local Datatype kept[kKept]
     __attribute__((tls_model("initial-exec")));

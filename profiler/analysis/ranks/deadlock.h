@@ -8,10 +8,10 @@
 // cannot end before stuck ranks go on: it waits for a message of one of them,
 // or to one, or for one that did not come to a collective call. If it waits for
 // one or some of several requests, all their ranks must be stuck. A receive
-// from MPI_ANY_SOURCE, and a wait for other requests than messages, is never
-// stuck: nobody knows who ends it. A rank that computes, or that died before
-// the others began to wait, is not stuck, and neither are those that wait for
-// it.
+// from MPI_ANY_SOURCE or with MPI_ANY_TAG, and a wait for other requests than
+// messages, is never stuck: nobody knows who ends it. A rank that computes, or
+// that died before the others began to wait, is not stuck, and neither are
+// those that wait for it.
 //
 // Of a rank that calls MPI in several threads, all of them must be stuck.
 // Nothing is known of one-sided calls, and of ranks that are not in the trace.

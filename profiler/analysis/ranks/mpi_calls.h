@@ -88,8 +88,8 @@ struct MpiCall {
   // Of collective calls that have numbers in their communicator; -1: the nth
   // call of a rank is the nth one of the others.
   int64_t sequence = -1;
-  // Ranks in MPI_COMM_WORLD, -1: none. An open receive has the sender and the
-  // tag that the program asked for, if it asked for both.
+  // Ranks in MPI_COMM_WORLD, -1: none. An open receive has the tag that the
+  // program asked for, and then also the sender, if it asked for one.
   int64_t to = -1;
   int64_t from = -1;
   int64_t send_tag = -1;

@@ -148,7 +148,7 @@ class JobFolder {
   JobRank rank_;
   std::string token_;  // rank 0's
   // How long the others wait for it, from the first time on that they need it.
-  // One thread of theirs asks.
+  // Only one thread of a rank asks.
   mutable std::optional<std::chrono::steady_clock::time_point> token_until_;
   // When the trace that was there before this run was written.
   std::optional<std::filesystem::file_time_type> old_trace_;
