@@ -3,14 +3,13 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <utility>
 
 namespace kymo {
 namespace {
-
-constexpr uintptr_t kPage = 4096;
 
 struct Guarded {
   std::atomic<bool> taken;
@@ -20,6 +19,7 @@ struct Guarded {
 
 constinit Guarded guarded[ShrinkGuard::kMostGuards] = {};
 struct sigaction previous_action;
+uintptr_t page_bytes;  // set with the handler
 
 // Puts zeros where the file has ended. False if no guard has the address.
 bool PutZeros(uintptr_t address) {
@@ -28,7 +28,7 @@ bool PutZeros(uintptr_t address) {
     if (address < g.begin.load(std::memory_order_relaxed) || address >= end) {
       continue;
     }
-    const uintptr_t page = address / kPage * kPage;
+    const uintptr_t page = address / page_bytes * page_bytes;
     return mmap(reinterpret_cast<void*>(page), end - page,
                 PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
@@ -47,6 +47,7 @@ void OnBusError(int, siginfo_t* info, void*) {
 }
 
 bool SetHandler() {
+  page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   struct sigaction action = {};
   action.sa_sigaction = OnBusError;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -12,8 +12,8 @@
 namespace kymo {
 namespace {
 
-constexpr size_t kPage = 4096;
-constexpr size_t kBytes = 4 * kPage;
+const auto kPage = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+const size_t kBytes = 4 * kPage;
 
 class ShrinkGuardTest : public testing::Test {
  protected:

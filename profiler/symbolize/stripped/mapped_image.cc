@@ -3,6 +3,7 @@
 #include <gelf.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <limits>
@@ -13,8 +14,6 @@
 
 namespace kymo::symbolize {
 namespace {
-
-constexpr uint64_t kPage = 4096;
 
 struct Range {
   uint64_t begin = std::numeric_limits<uint64_t>::max();
@@ -80,7 +79,8 @@ MappedImage::~MappedImage() {
 
 void MappedImage::GiveBack() const noexcept {
   if (elf_ == nullptr) return;
-  const uint64_t begin = begin_ / kPage * kPage;
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t begin = begin_ / page * page;
   madvise(memory_ + begin, end_ - begin, MADV_DONTNEED);
 }
 
