@@ -13,8 +13,11 @@ namespace {
 
 struct Guarded {
   std::atomic<bool> taken;
+  // Odd while a guard is in force; each guard has another number. `begin` and
+  // `end` change only while it is even.
+  std::atomic<uint64_t> guard;
   std::atomic<uintptr_t> begin;
-  std::atomic<uintptr_t> end;  // 0 = not in force
+  std::atomic<uintptr_t> end;
 };
 
 constinit Guarded guarded[ShrinkGuard::kMostGuards] = {};
@@ -24,8 +27,13 @@ uintptr_t page_bytes;  // set with the handler
 // Puts zeros where the file has ended. False if no guard has the address.
 bool PutZeros(uintptr_t address) {
   for (const Guarded& g : guarded) {
+    const uint64_t guard = g.guard.load(std::memory_order_acquire);
+    const uintptr_t begin = g.begin.load(std::memory_order_acquire);
     const uintptr_t end = g.end.load(std::memory_order_acquire);
-    if (address < g.begin.load(std::memory_order_relaxed) || address >= end) {
+    // The guard of `address` stays while the access waits. So a guard that
+    // another thread replaces meanwhile is not the one.
+    if (guard % 2 == 0 || g.guard.load(std::memory_order_relaxed) != guard ||
+        address < begin || address >= end) {
       continue;
     }
     const uintptr_t page = address / page_bytes * page_bytes;
@@ -60,10 +68,12 @@ ShrinkGuard::ShrinkGuard(const void* memory, uint64_t bytes) {
   static const bool is_set = SetHandler();
   if (!is_set) return;
   for (size_t i = 0; i < kMostGuards; ++i) {
-    if (guarded[i].taken.exchange(true, std::memory_order_relaxed)) continue;
+    Guarded& g = guarded[i];
+    if (g.taken.exchange(true, std::memory_order_acquire)) continue;
     const auto begin = reinterpret_cast<uintptr_t>(memory);
-    guarded[i].begin.store(begin, std::memory_order_relaxed);
-    guarded[i].end.store(begin + bytes, std::memory_order_release);
+    g.begin.store(begin, std::memory_order_release);
+    g.end.store(begin + bytes, std::memory_order_release);
+    g.guard.fetch_add(1, std::memory_order_release);
     entry_ = i;
     return;
   }
@@ -79,7 +89,7 @@ ShrinkGuard& ShrinkGuard::operator=(ShrinkGuard&& other) noexcept {
 
 ShrinkGuard::~ShrinkGuard() {
   if (entry_ == kMostGuards) return;
-  guarded[entry_].end.store(0, std::memory_order_relaxed);
+  guarded[entry_].guard.fetch_add(1, std::memory_order_relaxed);
   guarded[entry_].taken.store(false, std::memory_order_release);
 }
 
