@@ -45,11 +45,22 @@ bool PutZeros(uintptr_t address) {
   return false;
 }
 
-void OnBusError(int, siginfo_t* info, void*) {
+void CallPreviousHandler(int signal, siginfo_t* info, void* context) {
+  const auto handler = previous_action.sa_handler;
+  if (handler == SIG_DFL || handler == SIG_IGN) {
+    // The access is repeated, and ends the process.
+    sigaction(signal, &previous_action, nullptr);
+  } else if ((previous_action.sa_flags & SA_SIGINFO) != 0) {
+    previous_action.sa_sigaction(signal, info, context);
+  } else {
+    handler(signal);
+  }
+}
+
+void OnBusError(int signal, siginfo_t* info, void* context) {
   const int saved_errno = errno;
   if (!PutZeros(reinterpret_cast<uintptr_t>(info->si_addr))) {
-    // Restores the previous handler; the access is repeated and goes to it.
-    sigaction(SIGBUS, &previous_action, nullptr);
+    CallPreviousHandler(signal, info, context);
   }
   errno = saved_errno;
 }

@@ -6,8 +6,9 @@
 // end the collector. Under a guard it finds zeros instead, from there to the
 // end of the mapping. The rest of the mapping does not change.
 //
-// The first guard sets the process's handler of SIGBUS. A SIGBUS at an address
-// without a guard goes to the previous handler.
+// The first guard sets the process's handler of SIGBUS. For a SIGBUS at an
+// address without a guard it calls the previous handler. Guards stay in force
+// if that one survives the signal.
 //
 // Threads: guards may be made and destroyed concurrently. There are at most
 //   kMostGuards at a time; a further one guards nothing.

@@ -1,5 +1,6 @@
 #include "profiler/base/mapped/shrink_guard.h"
 
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -62,6 +63,34 @@ TEST_F(ShrinkGuardDeathTest, WhatIsNotGuardedIsASignalAsBefore) {
   ASSERT_EQ(ftruncate(fd_, 0), 0);
   EXPECT_EXIT(static_cast<void>(memory_[0]), testing::KilledBySignal(SIGBUS),
               "");
+}
+
+// Which access raises the signal.
+enum : int { kNotGuarded = 1, kGuarded = 2 };
+volatile sig_atomic_t next_access = kNotGuarded;
+sigjmp_buf back;
+
+TEST_F(ShrinkGuardDeathTest, ThePreviousHandlerMaySurvive) {
+  // The child starts anew, so its first guard comes after the handler.
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const auto survive = [this] {
+    signal(SIGBUS, [](int) { siglongjmp(back, next_access); });
+    const ShrinkGuard guard = Guard();
+    const volatile char* const not_guarded = static_cast<const char*>(
+        mmap(nullptr, kBytes, PROT_READ, MAP_SHARED, fd_, 0));
+    if (ftruncate(fd_, 0) != 0) _exit(1);
+    switch (sigsetjmp(back, 1)) {
+      case 0:
+        static_cast<void>(not_guarded[0]);
+        _exit(2);
+      case kNotGuarded:
+        next_access = kGuarded;
+        _exit(memory_[0] == 0 ? 0 : 3);
+      default:
+        _exit(4);
+    }
+  };
+  EXPECT_EXIT(survive(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
