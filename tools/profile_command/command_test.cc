@@ -1,11 +1,16 @@
 // The whole command, in processes of their own.
+//
+// Long, because each thing that it says has its test.
 #include "tools/profile_command/command.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -206,6 +211,37 @@ TEST_F(CommandTest, QuietSaysNothing) {
   EXPECT_EQ(ended.err, "");
   EXPECT_THAT(Names(),
               ElementsAre(".kymo-files", "key_averages.txt", "summary.json"));
+}
+
+TEST_F(CommandTest, OneOfTheRanksSaysThatTooFewFilesMayBeOpen) {
+  constexpr char kFew[] = "kymo: only 30 files may be open: ";
+  const auto allow_few = [] {
+    // Root could raise the limit.
+    __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    const __user_cap_data_struct none[2] = {};
+    const rlimit few = {30, 30};
+    if (syscall(SYS_capset, &header, none) != 0 ||
+        setrlimit(RLIMIT_NOFILE, &few) != 0) {
+      _exit(98);
+    }
+  };
+  const auto error_of = [&](const Words& words) {
+    return WaitFor(Start(words, allow_few)).err;
+  };
+  const std::string attach = "--pid=1000000000";
+  EXPECT_THAT(error_of({"no_program"}), HasSubstr(kFew));
+  EXPECT_THAT(error_of({"--quiet", "no_program"}), Not(HasSubstr(kFew)));
+  EXPECT_THAT(error_of({attach}), HasSubstr(kFew));
+  EXPECT_THAT(error_of({"--quiet", attach}), Not(HasSubstr(kFew)));
+  setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+  setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+  EXPECT_THAT(error_of({"--ranks", "no_program"}), HasSubstr(kFew));
+  EXPECT_THAT(error_of({"--ranks", "--quiet", "no_program"}),
+              Not(HasSubstr(kFew)));
+  setenv("OMPI_COMM_WORLD_RANK", "1", 1);
+  EXPECT_THAT(error_of({"--ranks", "no_program"}), Not(HasSubstr(kFew)));
+  unsetenv("OMPI_COMM_WORLD_SIZE");
+  unsetenv("OMPI_COMM_WORLD_RANK");
 }
 
 TEST_F(CommandTest, TheScreenHasAsManyRowsAsAskedFor) {

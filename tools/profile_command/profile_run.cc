@@ -86,7 +86,7 @@ class ProfileRun {
   int Run() {
     SurviveFileSizeLimit();
     const std::string few = AllowMostDescriptors();
-    if (!few.empty() && !command_.quiet) Say(few);
+    if (!few.empty() && !IsQuiet()) Say(few);
     absl::StatusOr<Target> target = FindTarget(command_.target[0]);
     if (!target.ok())
       return Fail(target.status(), ExitStatusOf(target.status()));
@@ -127,6 +127,13 @@ class ProfileRun {
   }
 
  private:
+  // Of the ranks that write one answer, rank 0 speaks for all.
+  bool IsQuiet() const {
+    if (!command_.ranks) return command_.quiet;
+    const std::optional<JobRank> rank = FindJobRank(getenv);
+    return job_is_quiet_ || (rank && rank->rank != 0);
+  }
+
   // One of several ranks has its number in the name. Rank 0 says what would
   // make one answer of them.
   std::string NameOfRun() const {

@@ -123,7 +123,7 @@ class AttachRun {
     SurviveFileSizeLimit();
     // Each thread of the target may take a descriptor for each CPU.
     const std::string few = AllowMostDescriptors();
-    if (!few.empty()) Say(few);
+    if (!few.empty() && !command_.quiet) Say(few);
     absl::Status status;
     {
       const FirstInLine first_in_line;
