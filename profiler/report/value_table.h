@@ -9,7 +9,7 @@
 //   -----------  ------------
 //   Direction           Bytes
 //   -----------  ------------
-//   Memcpy HtoD       4.00 KB
+//   Memcpy HtoD      4.00 KiB
 //   -----------  ------------
 //
 // Values keep their unit, so that CSV and JSON have them in full. A column's
