@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kLoop = "_PyEval_EvalFrameDefault";
 
-void AddCode(const CodeRange& code, InterpreterModule& found) {
+void AddLoop(const CodeRange& code, InterpreterModule& found) {
+  if (found.loop.size() == kMostFunctions) return;
   const bool is_known =
       std::any_of(found.loop.begin(), found.loop.end(),
                   [&](const auto& known) { return known.begin == code.begin; });
@@ -29,7 +30,7 @@ void AddSymbol(std::string_view name, const GElf_Sym& symbol,
       (name.size() > kLoop.size() && name[kLoop.size()] != '.')) {
     return;
   }
-  AddCode({symbol.st_value, symbol.st_value + symbol.st_size}, found);
+  AddLoop({symbol.st_value, symbol.st_value + symbol.st_size}, found);
 }
 
 void AddTable(Elf* elf, Elf_Scn* section, const GElf_Shdr& header,
@@ -63,12 +64,8 @@ std::optional<InterpreterModule> FindInterpreter(
     AddTable(elf, section, header, found);
   }
   if (found.loop.empty() || found.runtime == 0) return std::nullopt;
-  const std::vector<CodeRange> named = found.loop;
-  for (const CodeRange& code : named) {
-    for (const CodeRange& part : FindSplitParts(image, code)) {
-      AddCode(part, found);
-    }
-  }
+  const std::vector<CodeRange> parts = FindSplitParts(image, found.loop);
+  found.loop.insert(found.loop.end(), parts.begin(), parts.end());
   return found;
 }
 

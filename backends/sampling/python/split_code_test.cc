@@ -6,7 +6,12 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <fstream>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "profiler/symbolize/elf_module.h"
 
@@ -30,7 +35,8 @@ kymo_split_cold:
 kymo_split_cold_1:
   nop
 kymo_split_cold_2:
-  jmp kymo_split_back
+  .byte 0xe9                  # jmp; the assembler would write a short one
+  .long kymo_split_back - . - 4
 kymo_split_cold_end:
   .cfi_endproc
   .type kymo_split, @function
@@ -53,6 +59,32 @@ kymo_split_end:
   .popsection
 )");
 
+// 2,000 functions of 5 bytes, and one that jumps into each of them twice.
+asm(R"(
+  .pushsection .text.kymo_split_many, "ax", @progbits
+kymo_split_many:
+  .rept 2000
+  .cfi_startproc
+  .fill 4, 1, 0x90
+  ret
+  .cfi_endproc
+  .endr
+kymo_split_wild:
+  .cfi_startproc
+  .rept 2000
+  .byte 0xe9
+  .long kymo_split_many + 1 - kymo_split_wild - 5
+  .endr
+kymo_split_wild_half:
+  .rept 2000
+  .byte 0xe9
+  .long kymo_split_many + 1 - kymo_split_wild_half - 5
+  .endr
+kymo_split_wild_end:
+  .cfi_endproc
+  .popsection
+)");
+
 extern "C" {
 extern const char kymo_split[] __attribute__((visibility("hidden")));
 extern const char kymo_split_end[] __attribute__((visibility("hidden")));
@@ -60,6 +92,9 @@ extern const char kymo_split_cold[] __attribute__((visibility("hidden")));
 extern const char kymo_split_cold_end[] __attribute__((visibility("hidden")));
 extern const char kymo_split_other[] __attribute__((visibility("hidden")));
 extern const char kymo_split_other_end[] __attribute__((visibility("hidden")));
+extern const char kymo_split_wild[] __attribute__((visibility("hidden")));
+extern const char kymo_split_wild_half[] __attribute__((visibility("hidden")));
+extern const char kymo_split_wild_end[] __attribute__((visibility("hidden")));
 }
 
 namespace kymo::sampling {
@@ -67,6 +102,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 // How far this program lies from where its file says.
 uint64_t Delta() {
@@ -85,8 +121,23 @@ CodeRange RangeOf(const char* begin, const char* end) {
           reinterpret_cast<uint64_t>(end) - Delta()};
 }
 
+// How often this thread has read something; nothing if the kernel does not say.
+std::optional<uint64_t> ReadCount() {
+  std::ifstream file("/proc/thread-self/io");
+  std::string word;
+  uint64_t count;
+  while (file >> word) {
+    if (word == "syscr:" && file >> count) return count;
+  }
+  return std::nullopt;
+}
+
 class SplitCodeTest : public ::testing::Test {
  protected:
+  std::vector<CodeRange> Find(const std::vector<CodeRange>& functions) const {
+    return FindSplitParts(module_->image(), functions);
+  }
+
   const CodeRange split_ = RangeOf(kymo_split, kymo_split_end);
   const CodeRange cold_ = RangeOf(kymo_split_cold, kymo_split_cold_end);
   const CodeRange other_ = RangeOf(kymo_split_other, kymo_split_other_end);
@@ -96,24 +147,41 @@ class SplitCodeTest : public ::testing::Test {
 };
 
 TEST_F(SplitCodeTest, FindsThePartThatIsJumpedInto) {
-  EXPECT_THAT(FindSplitParts(module_->image(), split_), ElementsAre(cold_));
+  EXPECT_THAT(Find({split_}), ElementsAre(cold_));
+  EXPECT_THAT(Find({other_, split_}), ElementsAre(cold_));
+  EXPECT_THAT(Find({split_, cold_}), IsEmpty()) << "it is known";
 }
 
 TEST_F(SplitCodeTest, OtherFunctionsHaveNone) {
-  EXPECT_THAT(FindSplitParts(module_->image(), other_), IsEmpty());
+  EXPECT_THAT(Find({other_}), IsEmpty());
   // One jump may be no jump.
-  EXPECT_THAT(FindSplitParts(module_->image(), cold_), IsEmpty());
+  EXPECT_THAT(Find({cold_}), IsEmpty());
 }
 
 TEST_F(SplitCodeTest, AnyRangeDoes) {
   const auto find = [&](uint64_t begin, uint64_t end) {
-    return FindSplitParts(module_->image(), {begin, end});
+    return Find({{begin, end}});
   };
   EXPECT_THAT(find(split_.end, split_.begin), IsEmpty());
   EXPECT_THAT(find(split_.begin, split_.begin + 3), IsEmpty());
   EXPECT_THAT(find(0, ~uint64_t{0}), IsEmpty());
   EXPECT_THAT(find(~uint64_t{0} - 100, ~uint64_t{0}), IsEmpty());
-  EXPECT_THAT(FindSplitParts({}, split_), IsEmpty());
+  EXPECT_THAT(FindSplitParts({}, std::span(&split_, 1)), IsEmpty());
+}
+
+// Any program may map a file that takes long to look at.
+TEST_F(SplitCodeTest, FilesMakeNoEndlessWork) {
+  EXPECT_THAT(Find({RangeOf(kymo_split_wild, kymo_split_wild_end)}),
+              SizeIs(kMostParts));
+  std::vector<CodeRange> many(kMostFunctions, other_);
+  many.push_back(split_);
+  EXPECT_THAT(Find(many), IsEmpty()) << "behind the last that is looked at";
+  const auto before = ReadCount();
+  if (!before) GTEST_SKIP() << "no /proc/thread-self/io";
+  // It jumps once into each, so none is found.
+  EXPECT_THAT(Find({RangeOf(kymo_split_wild, kymo_split_wild_half)}),
+              IsEmpty());
+  EXPECT_LT(*ReadCount() - *before, 2'500u);
 }
 
 }  // namespace
