@@ -28,7 +28,7 @@ std::string ReadName(int64_t pid) {
 void Begin(SampledThread& thread, std::string_view name) {
   thread.name = name;
   thread.program_name.clear();
-  thread.program_name_read_ns = 0;
+  thread.program_name_due_ns = 0;
 }
 
 }  // namespace
@@ -99,16 +99,20 @@ void ProcessTable::OnName(int64_t pid, int64_t tid, std::string_view name,
 }
 
 bool ProcessTable::IsNameDue(int64_t pid, int64_t tid, int64_t monotonic_ns) {
-  const int64_t read_ns = Thread(pid, tid).program_name_read_ns;
-  return read_ns == 0 || monotonic_ns - read_ns >= kNsPerSecond;
+  return monotonic_ns >= Thread(pid, tid).program_name_due_ns;
 }
 
 void ProcessTable::OnProgramName(int64_t pid, int64_t tid,
                                  std::string_view name, int64_t monotonic_ns) {
   SampledThread& thread = Thread(pid, tid);
   thread.program_name = name;
-  thread.program_name_read_ns = monotonic_ns;
+  thread.program_name_due_ns = monotonic_ns + kNsPerSecond;
   Track(pid, tid);
+}
+
+void ProcessTable::OnOthersName(int64_t pid, int64_t tid,
+                                int64_t monotonic_ns) {
+  Thread(pid, tid).program_name_due_ns = monotonic_ns + 100 * kNsPerMs;
 }
 
 void ProcessTable::OnExisting(int64_t pid, int64_t tid, std::string_view name) {

@@ -50,10 +50,10 @@ struct SampledProcess {
 
 struct SampledThread {
   std::string name;  // the kernel's
-  // What the program calls it, if it says that elsewhere (Python), and when
-  // that was read, CLOCK_MONOTONIC; 0 = never.
+  // What the program calls it, if it says that elsewhere (Python), and when to
+  // look for that again, CLOCK_MONOTONIC; 0 = at once.
   std::string program_name;
-  int64_t program_name_read_ns = 0;
+  int64_t program_name_due_ns = 0;
   model::TrackIndex track = model::kNoTrack;  // none before the first sample
 };
 
@@ -85,6 +85,9 @@ class ProcessTable {
   // The thread is described with this name, with a sample or without.
   void OnProgramName(int64_t pid, int64_t tid, std::string_view name,
                      int64_t monotonic_ns);
+  // What was found is another thread's name, and may be so for long: a greenlet
+  // may begin as that thread did. It is looked for again after 100 ms.
+  void OnOthersName(int64_t pid, int64_t tid, int64_t monotonic_ns);
   // A thread that was there before the recording.
   void OnExisting(int64_t pid, int64_t tid, std::string_view name);
 

@@ -412,5 +412,22 @@ TEST(ProcessTableTest, NamesAreReadOnceASecond) {
   EXPECT_TRUE(table.IsNameDue(1, 2, 6 + kNsPerSecond));
 }
 
+// Each try reads much of the program, and there is one at each sample.
+TEST(ProcessTableTest, AfterAnothersNameAreTenTriesASecond) {
+  ProcessTable table;
+  table.OnExisting(kPid, 2, "python3");
+  int tries = 0;
+  for (int64_t ms = 0; ms < 1000; ++ms) {
+    if (!table.IsNameDue(kPid, 2, ms * kNsPerMs)) continue;
+    ++tries;
+    table.OnOthersName(kPid, 2, ms * kNsPerMs);
+  }
+  EXPECT_EQ(tries, 10);
+  EXPECT_EQ(NamesOf(table).count(2), 0u) << "it has no sample";
+  EXPECT_EQ(table.Thread(kPid, 2).program_name, "");
+  table.OnProgramName(kPid, 2, "worker-3", kNsPerSecond);
+  EXPECT_EQ(NamesOf(table)[2], "worker-3");
+}
+
 }  // namespace
 }  // namespace kymo::sampling

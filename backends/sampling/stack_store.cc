@@ -202,6 +202,7 @@ void StackStore::NameThread(const CapturedStack& captured,
   if (thread->number != tid &&
       thread->number != processes::InnerNumberOf(static_cast<pid_t>(pid),
                                                  static_cast<pid_t>(tid))) {
+    processes_.OnOthersName(pid, tid, now_ns);
     return;
   }
   processes_.OnProgramName(pid, tid, thread->name, now_ns);
