@@ -10,8 +10,10 @@ std::string HowToNameCode(std::string_view program, int64_t pid) {
            "that you trust";
   }
   if (program.starts_with("python")) {
-    return "PYTHON_JIT=0 switches Python's own compiler off; let another one "
-           "write /tmp/perf-PID.map";
+    // Numba's, say. Python's own, of 3.13 or later, cannot write it.
+    return "let its compiler write /tmp/perf-PID.map; code of Python's own "
+           "compiler (3.13 or later) has no names: PYTHON_JIT=0 switches it "
+           "off";
   }
   if (!program.starts_with("java")) {
     return "let it write /tmp/perf-PID.map or a jitdump";
