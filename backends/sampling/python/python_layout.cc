@@ -18,6 +18,8 @@ constexpr uint64_t kUtf8FieldsBytes = 16;
 
 // From 3.14 on, a reference has flags in its lowest bits.
 constexpr uint64_t kTagBits = 3;
+// And the smallest numbers have this one.
+constexpr uint64_t kSharedNumber = 1 << 2;
 
 constexpr PythonLayout kPython311 = {
     .minor_version = 11,
@@ -37,6 +39,7 @@ constexpr PythonLayout kPython311 = {
     .object = {.type = 8, .size = 16},
     .type = {.flags = 168, .basic_size = 32, .cached_keys = 872},
     .attributes = PythonLayout::Attributes::kPointer,
+    .number = {.one_digit = 1, .ignored_bits = 0},
     .bytes = {.size = 16, .data = 32},
     .text = {.state = 32, .length = 16, .ascii_data = 48, .other_data = 72}};
 
@@ -58,6 +61,7 @@ constexpr PythonLayout kPython312 = {
     .object = {.type = 8, .size = 16},
     .type = {.flags = 168, .basic_size = 32, .cached_keys = 880},
     .attributes = PythonLayout::Attributes::kTaggedPointer,
+    .number = {.one_digit = 1 << 3, .ignored_bits = 0},
     .bytes = {.size = 16, .data = 32},
     .text = {.state = 32,
              .length = 16,
@@ -111,6 +115,8 @@ PythonLayout LayoutOf(const DebugOffsets& offsets, const GroupPlaces& at,
   // The interpreter does not tell these.
   layout.type = kPython312.type;
   layout.attributes = PythonLayout::Attributes::kInline;
+  layout.number = {.one_digit = kPython312.number.one_digit,
+                   .ignored_bits = minor >= 14 ? kSharedNumber : 0};
   layout.bytes = {.size = word[at.bytes + 1], .data = word[at.bytes + 2]};
   layout.text = {.state = word[at.text + 1],
                  .length = word[at.text + 2],

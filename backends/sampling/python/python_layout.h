@@ -50,12 +50,17 @@ struct PythonLayout {
   } type{};
   // Where objects of Python's classes have their attributes' values.
   enum class Attributes {
-    kUnknown,
     kPointer,        // a pointer before the object says
     kTaggedPointer,  // the same, with a bit that says that these are no dict
     kInline,         // behind the object
   };
-  Attributes attributes = Attributes::kUnknown;
+  Attributes attributes = Attributes::kPointer;
+  // What a positive int of one digit has as its size, and what else may stand
+  // there.
+  struct {
+    uint64_t one_digit;
+    uint64_t ignored_bits;
+  } number{};
   struct {
     uint64_t size;
     uint64_t data;

@@ -44,9 +44,6 @@ enum Kind : uint8_t { kGeneral = 0, kText = 1, kSplit = 2 };
 constexpr uint64_t kIntSize = 16;
 constexpr uint64_t kIntDigits = 24;
 constexpr uint32_t kIntDigitBits = 30;
-constexpr uint64_t kOneDigit311 = 1;
-constexpr uint64_t kOneDigit = 1 << 3;  // positive, from 3.12 on
-constexpr uint64_t kIsShared = 1 << 2;  // of 3.14's smallest numbers
 
 // Of the values of one object: 3.13 has a word of flags before them.
 constexpr uint64_t kInlineFlagsBytes = 8;
@@ -81,8 +78,6 @@ std::optional<Place> FindAttributes(uint64_t object, const PythonLayout& layout,
   }
   uint64_t values = 0;
   switch (layout.attributes) {
-    case Attributes::kUnknown:
-      return std::nullopt;
     case Attributes::kPointer:
       values = memory.ReadValue<uint64_t>(object - kValuesBefore).value_or(0);
       break;
@@ -149,10 +144,8 @@ std::optional<int64_t> ReadNumber(uint64_t object, const PythonLayout& layout,
   const auto size = memory.ReadValue<uint64_t>(object + kIntSize);
   const auto digit = memory.ReadValue<uint32_t>(object + kIntDigits);
   if (!size || !digit) return std::nullopt;
-  const bool has_one_digit = layout.minor_version == 11
-                                 ? *size == kOneDigit311
-                                 : (*size & ~kIsShared) == kOneDigit;
-  if (!has_one_digit || *digit == 0 || *digit >> kIntDigitBits != 0) {
+  if ((*size & ~layout.number.ignored_bits) != layout.number.one_digit ||
+      *digit == 0 || *digit >> kIntDigitBits != 0) {
     return std::nullopt;
   }
   return *digit;
@@ -167,7 +160,6 @@ bool BeginsThread(std::string_view function, std::string_view file) noexcept {
 std::optional<ProgramThread> ReadThreadName(uint64_t frame,
                                             const PythonLayout& layout,
                                             TargetMemory& memory) {
-  if (layout.attributes == Attributes::kUnknown) return std::nullopt;
   const auto reference =
       memory.ReadValue<uint64_t>(frame + layout.frame.locals);
   if (!reference || *reference == 0) return std::nullopt;

@@ -39,8 +39,8 @@ struct ProgramThread {
   int64_t number = 0;  // in the program's own namespace of thread ids
 };
 
-// `frame` is that function's. Nothing if the layout says not how, or something
-// there is not what it should be: a thread that has just begun has no number.
+// `frame` is that function's. Nothing if something there is not what it
+// should be: a thread that has just begun has no number.
 std::optional<ProgramThread> ReadThreadName(uint64_t frame,
                                             const PythonLayout& layout,
                                             TargetMemory& memory);

@@ -173,15 +173,7 @@ TEST_P(ThreadNameTest, AnyMemoryDoes) {
 INSTANTIATE_TEST_SUITE_P(Versions, ThreadNameTest,
                          ::testing::Values(11, 12, 13, 14));
 
-TEST(ThreadNameLayoutTest, ALayoutMayHaveNone) {
-  PythonLayout layout = LayoutOf(13);
-  layout.attributes = Attributes::kUnknown;
-  PythonImage image(layout);
-  EXPECT_FALSE(ReadThreadName(ImageMemory::kBegin, layout, image.memory()));
-  EXPECT_EQ(image.memory().read_count(), 0u);
-}
-
-TEST(ThreadNameLayoutTest, ThreadsBeginWithOneFunction) {
+TEST(ThreadNameFunctionTest, ThreadsBeginWithOneFunction) {
   EXPECT_TRUE(BeginsThread("Thread._bootstrap", "/usr/lib/threading.py"));
   EXPECT_FALSE(BeginsThread("Thread._bootstrap_inner", "/x/threading.py"));
   EXPECT_FALSE(BeginsThread("Thread._bootstrap", "/x/mythreading.py"));
