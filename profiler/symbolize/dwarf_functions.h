@@ -30,13 +30,14 @@ struct SourceFrame {
 
 class DwarfFunctions {
  public:
+  enum class Map : uint8_t { kNo, kYes };
+
   // `elf` is borrowed. If it has no debug information, Find returns nothing.
   explicit DwarfFunctions(Elf* elf);
   // Opens the file once more: libelf keeps what libdw reads, often hundreds of
   // megabytes, until the file is closed, and this closes it with the object.
   // With kYes, debug information of `map_from_bytes` or more is mapped instead,
   // and takes a few megabytes. Mapping handles SIGBUS (mapped_image.h).
-  enum class Map : uint8_t { kNo, kYes };
   DwarfFunctions(const ElfImage& image, Map map,
                  uint64_t map_from_bytes = MappedImage::kLeastBytes);
   DwarfFunctions(const DwarfFunctions&) = delete;

@@ -3,8 +3,9 @@
 //   DebugSectionReader reader(fd, section);
 //   if (reader.Skip(offset) && reader.Read(bytes)) ...
 //
-// A reader goes forward only: compressed bytes have no other way. It takes 64
-// KiB of memory, and of a compressed section another 100.
+// A reader goes forward only: compressed bytes can be read only from their
+// beginning. For a compressed section it takes 150 KiB of memory, and Skip
+// another 256 KiB while it runs. Otherwise it takes none.
 // Threads: none.
 #ifndef KYMO_PROFILER_SYMBOLIZE_STRIPPED_DEBUG_SECTION_H_
 #define KYMO_PROFILER_SYMBOLIZE_STRIPPED_DEBUG_SECTION_H_

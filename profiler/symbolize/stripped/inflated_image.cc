@@ -153,7 +153,7 @@ class InflatedImage::Maker {
            Replace(*list, wanted->list) && Replace(*info, wanted->info);
   }
 
-  // REQUIRES: it is not larger. A section's units are not.
+  // REQUIRES: `bytes` is no larger than the part.
   bool Replace(Part& part, std::span<const std::byte> bytes) {
     std::ranges::copy(bytes, image_ + part.at);
     part.size_bytes = bytes.size();
