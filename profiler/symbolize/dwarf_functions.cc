@@ -1,8 +1,10 @@
 #include "profiler/symbolize/dwarf_functions.h"
 
 #include <dwarf.h>
+#include <gelf.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "profiler/symbolize/stripped/inflated_image.h"
 #include "profiler/symbolize/stripped/listed_units.h"
@@ -56,6 +58,34 @@ void SetLine(Dwarf_Die* unit, uint64_t address, SourceFrame& frame) {
   if (path != nullptr) frame.file = path;
 }
 
+bool HasNames(std::string_view section) {
+  return section.ends_with("debug_str") ||
+         section.ends_with("debug_line_str") ||
+         section.ends_with("debug_str.dwo");
+}
+
+// Whether each section of names ends with the end of a name. libdw does not
+// look, and returns the last name with whatever follows in memory.
+bool NamesEnd(Dwarf* dwarf) {
+  Elf* const elf = dwarf_getelf(dwarf);
+  size_t names = 0;
+  if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return true;
+  for (Elf_Scn* at = nullptr; (at = elf_nextscn(elf, at)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(at, &header) == nullptr) continue;
+    const char* const name = elf_strptr(elf, names, header.sh_name);
+    if (name == nullptr || !HasNames(name)) continue;
+    const Elf_Data* const data = elf_rawdata(at, nullptr);
+    if (data == nullptr || data->d_buf == nullptr || data->d_size == 0) {
+      continue;
+    }
+    if (static_cast<const char*>(data->d_buf)[data->d_size - 1] != '\0') {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool HoldsFunctions(int tag) {
   return tag == DW_TAG_namespace || tag == DW_TAG_class_type ||
          tag == DW_TAG_structure_type || tag == DW_TAG_union_type ||
@@ -89,6 +119,11 @@ void DwarfFunctions::Begin(Elf* elf) {
   if (!mapped_) HideNeedlessSections(elf);
   dwarf_ = dwarf_begin_elf(elf, DWARF_C_READ, nullptr);
   if (dwarf_ == nullptr) return;
+  if (!NamesEnd(dwarf_) || !NamesEnd(dwarf_getalt(dwarf_))) {
+    dwarf_end(dwarf_);
+    dwarf_ = nullptr;
+    return;
+  }
   ReadList(elf);
   if (listed_.empty()) ReadAllUnits();
 }
@@ -125,7 +160,8 @@ DwarfFunctions::Unit* DwarfFunctions::AddUnit(uint64_t offset, uint8_t type,
                                               const Dwarf_Die& unit,
                                               const Dwarf_Die& split) {
   if (type != DW_UT_compile && type != DW_UT_skeleton) return nullptr;
-  const bool is_split = type == DW_UT_skeleton && split.addr != nullptr;
+  const bool is_split = type == DW_UT_skeleton && split.addr != nullptr &&
+                        NamesEnd(dwarf_cu_getdwarf(split.cu));
   const auto [at, is_new] = units_.try_emplace(offset);
   if (is_new) {
     at->second.lines = unit;

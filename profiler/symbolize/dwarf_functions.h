@@ -32,7 +32,8 @@ class DwarfFunctions {
  public:
   enum class Map : uint8_t { kNo, kYes };
 
-  // `elf` is borrowed. If it has no debug information, Find returns nothing.
+  // `elf` is borrowed. If it has no debug information, or if that is damaged,
+  // Find returns nothing.
   explicit DwarfFunctions(Elf* elf);
   // Opens the file once more: libelf keeps what libdw reads, often hundreds of
   // megabytes, until the file is closed, and this closes it with the object.
