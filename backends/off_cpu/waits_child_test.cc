@@ -269,7 +269,8 @@ TEST_P(WaitsChildTest, HoldersOfLocksAreNamedRightly) {
   EXPECT_GE(right, 0.99 * named);
   // On a busy machine most holders wait for a CPU, and looks see no stack then.
   EXPECT_GT(stacks, HasSamples() || HasHooks() ? long_waits / 5 : 0);
-  EXPECT_GE(right_stacks, 0.99 * stacks);
+  // One per cent of few is less than one.
+  EXPECT_GE(right_stacks + 1, 0.99 * stacks);
   // On a busy machine, a lock may have no holder at any look, because the next
   // one has no CPU yet. Other bounds leave room for its late wakers, too.
   if (HasSamples() || HasHooks()) {
