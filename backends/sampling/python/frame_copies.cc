@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "profiler/base/clock.h"
 #include "profiler/base/time.h"
 
 namespace kymo::sampling {
@@ -120,7 +119,7 @@ bool FrameCopies::Take(int64_t pid, int64_t tid, uint64_t sample_ns) {
     const Thread& thread = at->second;
     if (thread.page_count == 0) return true;
     if (const auto alone = alone_until_ns_.find(pid);
-        alone != alone_until_ns_.end() && MonotonicNs() < alone->second) {
+        alone != alone_until_ns_.end() && monotonic_ns_() < alone->second) {
       return false;
     }
     copy = NewCopy();
@@ -131,10 +130,10 @@ bool FrameCopies::Take(int64_t pid, int64_t tid, uint64_t sample_ns) {
     was_late = thread.was_late;
   }
   copy->bytes.resize(kMostFramePages * kFramePageBytes);
-  const int64_t begin_ns = MonotonicNs();
+  const int64_t begin_ns = monotonic_ns_();
   copy->page_count =
       read_(pid, std::span(copy->pages).first(copy->page_count), copy->bytes);
-  const int64_t end_ns = MonotonicNs();
+  const int64_t end_ns = monotonic_ns_();
   const std::scoped_lock lock(mutex_);
   if (end_ns - begin_ns > kLongNs) alone_until_ns_[pid] = end_ns + kAloneNs;
   const auto at = threads_.find(tid);

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "profiler/base/clock.h"
 
 namespace kymo::sampling {
 
@@ -54,7 +55,10 @@ class FrameCopies {
   static size_t ReadProcess(int64_t pid, std::span<const uint64_t> pages,
                             std::span<std::byte> into);
 
-  explicit FrameCopies(Read read = ReadProcess) : read_(read) {}
+  // `monotonic_ns` says what time it is.
+  explicit FrameCopies(Read read = ReadProcess,
+                       int64_t (*monotonic_ns)() = MonotonicNs)
+      : read_(read), monotonic_ns_(monotonic_ns) {}
 
   // Where the frames of a thread's last stack were, innermost first; none: it
   // ran no Python. `was_late`: some were not in the copy.
@@ -86,6 +90,7 @@ class FrameCopies {
   void Drop(std::unique_ptr<FrameCopy> copy);
 
   const Read read_;
+  int64_t (*const monotonic_ns_)();
   std::mutex mutex_;
   absl::flat_hash_map<int64_t, Thread> threads_;
   std::set<int64_t> processes_;  // that run Python

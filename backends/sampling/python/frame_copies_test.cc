@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "profiler/base/time.h"
+
 namespace kymo::sampling {
 namespace {
 
@@ -26,13 +28,23 @@ size_t ReadNumbers(int64_t pid, std::span<const uint64_t> pages,
   return pages.size();
 }
 
+// Only what takes long lets time pass, so that a busy machine changes nothing.
+int64_t now_ns = kNsPerSecond;
+int64_t Now() { return now_ns; }
+
+size_t ReadSlowly(int64_t pid, std::span<const uint64_t> pages,
+                  std::span<std::byte> into) {
+  now_ns += 60 * kNsPerMs;
+  return ReadNumbers(pid, pages, into);
+}
+
 std::vector<uint64_t> PagesOf(const FrameCopy& copy) {
   return {copy.pages.begin(),
           copy.pages.begin() + static_cast<ptrdiff_t>(copy.page_count)};
 }
 
 TEST(FrameCopiesTest, TakesThePagesOfTheStackBefore) {
-  FrameCopies copies(ReadNumbers);
+  FrameCopies copies(ReadNumbers, Now);
   const uint64_t other = kPage + 8 * kFramePageBytes;
   EXPECT_TRUE(copies.Take(kPid, kTid, 1));  // no Python, as far as is known
   copies.Learn(kPid, kTid, std::vector{kPage, other}, false);
@@ -50,7 +62,7 @@ TEST(FrameCopiesTest, TakesThePagesOfTheStackBefore) {
 }
 
 TEST(FrameCopiesTest, AFrameMayLieInTwoPages) {
-  FrameCopies copies(ReadNumbers);
+  FrameCopies copies(ReadNumbers, Now);
   copies.Learn(kPid, kTid, std::vector{kPage, kPage - kFramePageBytes}, false);
   copies.Take(kPid, kTid, 1);
   const auto copy = copies.Find(kTid, 1);
@@ -62,7 +74,7 @@ TEST(FrameCopiesTest, AFrameMayLieInTwoPages) {
 }
 
 TEST(FrameCopiesTest, AlsoTakesThePageBehindAndThoseOfEarlierStacks) {
-  FrameCopies copies(ReadNumbers);
+  FrameCopies copies(ReadNumbers, Now);
   const uint64_t far = kPage + 100 * kFramePageBytes;
   copies.Learn(kPid, kTid, std::vector{kPage}, false);
   copies.Learn(kPid, kTid, std::vector{far}, false);
@@ -85,7 +97,7 @@ TEST(FrameCopiesTest, AlsoTakesThePageBehindAndThoseOfEarlierStacks) {
 }
 
 TEST(FrameCopiesTest, LeavesOutPagesThatHadNoFramesForLong) {
-  FrameCopies copies(ReadNumbers);
+  FrameCopies copies(ReadNumbers, Now);
   const uint64_t far = kPage + 100 * kFramePageBytes;
   copies.Learn(kPid, kTid, std::vector{far}, false);
   uint64_t now = 0;
@@ -105,7 +117,7 @@ TEST(FrameCopiesTest, LeavesOutPagesThatHadNoFramesForLong) {
 }
 
 TEST(FrameCopiesTest, AnotherProgramOfAProcessNeedNotBePython) {
-  FrameCopies copies(ReadNumbers);
+  FrameCopies copies(ReadNumbers, Now);
   copies.Learn(kPid, kPid, std::vector{kPage}, false);
   EXPECT_FALSE(copies.Take(kPid, kTid, 1));
   copies.Forget(kPid);
@@ -113,7 +125,7 @@ TEST(FrameCopiesTest, AnotherProgramOfAProcessNeedNotBePython) {
 }
 
 TEST(FrameCopiesTest, SaysWhichStacksShouldBeUnwoundSoon) {
-  FrameCopies copies(ReadNumbers);
+  FrameCopies copies(ReadNumbers, Now);
   copies.Learn(kPid, kTid, std::vector{kPage}, /*was_late=*/true);
   EXPECT_FALSE(copies.Take(kPid, kTid, 1));
   copies.Learn(kPid, kTid, std::vector{kPage}, /*was_late=*/false);
@@ -125,7 +137,7 @@ TEST(FrameCopiesTest, SaysWhichStacksShouldBeUnwoundSoon) {
 }
 
 TEST(FrameCopiesTest, AnotherProcessMayGetAThreadsNumber) {
-  FrameCopies copies(ReadNumbers);
+  FrameCopies copies(ReadNumbers, Now);
   copies.Learn(kPid, kTid, std::vector{kPage}, false);
   EXPECT_TRUE(copies.Take(kPid + 1, kTid, 1));
   EXPECT_EQ(copies.Find(kTid, 1), nullptr);
@@ -134,8 +146,19 @@ TEST(FrameCopiesTest, AnotherProcessMayGetAThreadsNumber) {
   EXPECT_EQ(copies.Find(kTid, 2), nullptr);
 }
 
+TEST(FrameCopiesTest, AProgramThatIsSlowToReadIsLeftAloneForASecond) {
+  FrameCopies copies(ReadSlowly, Now);
+  copies.Learn(kPid, kTid, std::vector{kPage}, false);
+  EXPECT_TRUE(copies.Take(kPid, kTid, 1));
+  EXPECT_FALSE(copies.Take(kPid, kTid, 2));
+  EXPECT_EQ(copies.Find(kTid, 2), nullptr);
+  now_ns += kNsPerSecond;
+  EXPECT_TRUE(copies.Take(kPid, kTid, 3));
+  EXPECT_NE(copies.Find(kTid, 3), nullptr);
+}
+
 TEST(FrameCopiesTest, KeepsOnlySoMany) {
-  FrameCopies copies(ReadNumbers);
+  FrameCopies copies(ReadNumbers, Now);
   copies.Learn(kPid, kTid, std::vector{kPage}, false);
   for (uint64_t i = 1; i <= FrameCopies::kMostCopies; ++i) {
     copies.Take(kPid, kTid, i);
