@@ -66,7 +66,8 @@ constexpr std::string_view kTaskLibraries[] = {"libtbb.so", "libgomp.so",
                                                "libomp.so", "libiomp5.so"};
 
 // CPython's global interpreter lock is made of a mutex and conditions, which
-// these functions take and give back. Nothing else of them waits.
+// these functions take and give back. Hardly anything else waits so near to
+// them: signal handlers, pending calls and the collector, which run in one.
 constexpr std::string_view kGilFunctions[] = {"take_gil",
                                               "drop_gil",
                                               "PyEval_RestoreThread",
