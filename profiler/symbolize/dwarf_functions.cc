@@ -1,11 +1,11 @@
 #include "profiler/symbolize/dwarf_functions.h"
 
 #include <dwarf.h>
-#include <gelf.h>
 
 #include <algorithm>
 #include <string_view>
 
+#include "profiler/symbolize/stripped/elf_section.h"
 #include "profiler/symbolize/stripped/inflated_image.h"
 #include "profiler/symbolize/stripped/listed_units.h"
 
@@ -67,15 +67,9 @@ bool HasNames(std::string_view section) {
 // Whether each section of names ends with the end of a name. libdw does not
 // look, and returns the last name with whatever follows in memory.
 bool NamesEnd(Dwarf* dwarf) {
-  Elf* const elf = dwarf_getelf(dwarf);
-  size_t names = 0;
-  if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return true;
-  for (Elf_Scn* at = nullptr; (at = elf_nextscn(elf, at)) != nullptr;) {
-    GElf_Shdr header;
-    if (gelf_getshdr(at, &header) == nullptr) continue;
-    const char* const name = elf_strptr(elf, names, header.sh_name);
-    if (name == nullptr || !HasNames(name)) continue;
-    const Elf_Data* const data = elf_rawdata(at, nullptr);
+  for (const ElfSection& section : ListElfSections(dwarf_getelf(dwarf))) {
+    if (!HasNames(section.name)) continue;
+    const Elf_Data* const data = elf_rawdata(section.section, nullptr);
     if (data == nullptr || data->d_buf == nullptr || data->d_size == 0) {
       continue;
     }

@@ -10,22 +10,10 @@
 #include <string_view>
 
 #include "backends/sampling/unwind/prologue.h"
+#include "profiler/symbolize/stripped/elf_section.h"
 
 namespace kymo::sampling {
 namespace {
-
-bool HasSection(Elf* elf, const char* name) {
-  size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) return false;
-  for (Elf_Scn* section = nullptr;
-       (section = elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr) continue;
-    const char* const text = elf_strptr(elf, names, header.sh_name);
-    if (text != nullptr && std::strcmp(text, name) == 0) return true;
-  }
-  return false;
-}
 
 // Where the library of greenlets runs one: its symbol begins with this.
 constexpr char kGreenletLibrary[] = "_greenlet.";
@@ -90,7 +78,7 @@ void RuleTable::OpenModule(symbolize::ModuleId module, ModuleRules& rules) {
     rules.bottom = FindFunction(elf, kGreenletBottom);
   }
   rules.eh_frame = dwarf_getcfi_elf(elf);
-  if (!HasSection(elf, ".debug_frame")) return;
+  if (!symbolize::FindElfSection(elf, ".debug_frame")) return;
   rules.dwarf = dwarf_begin_elf(elf, DWARF_C_READ, nullptr);
   if (rules.dwarf != nullptr) rules.debug_frame = dwarf_getcfi(rules.dwarf);
 }

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "profiler/symbolize/stripped/elf_section.h"
+
 namespace kymo::symbolize {
 namespace {
 
@@ -27,32 +29,28 @@ bool NeedsOtherFiles(std::string_view section_name) {
   return section_name == ".gnu_debugaltlink" || section_name == ".debug_addr";
 }
 
-bool IsNeedlessSection(const char* name) {
+bool IsNeedlessSection(std::string_view name) {
   for (const std::string_view begin :
        {".debug_loc", ".debug_mac", ".debug_pub", ".debug_gnu_pub"}) {
-    if (std::string_view(name).starts_with(begin)) return true;
+    if (name.starts_with(begin)) return true;
   }
   return false;
 }
 
 std::optional<std::vector<DebugSection>> ListDebugSections(Elf* elf, int fd) {
   std::vector<DebugSection> sections;
-  size_t names = 0;
-  if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return {};
   struct stat file;
   if (fstat(fd, &file) != 0 || file.st_size < 0) return {};
   auto left_bytes = static_cast<uint64_t>(file.st_size);
-  for (Elf_Scn* at = nullptr; (at = elf_nextscn(elf, at)) != nullptr;) {
-    DebugSection section;
-    if (gelf_getshdr(at, &section.header) == nullptr) return {};
-    const char* const name = elf_strptr(elf, names, section.header.sh_name);
-    if (name == nullptr) continue;
-    section.name = name;
-    if (NeedsOtherFiles(section.name)) return {};
-    if (!section.name.starts_with(".debug_") || IsNeedlessSection(name) ||
-        section.header.sh_type != SHT_PROGBITS) {
+  for (const auto& [_, section_header, has_header, name] :
+       ListElfSections(elf)) {
+    if (!has_header || NeedsOtherFiles(name)) return {};
+    if (!name.starts_with(".debug_") || IsNeedlessSection(name) ||
+        section_header.sh_type != SHT_PROGBITS) {
       continue;
     }
+    DebugSection section = {.name = std::string(name),
+                            .header = section_header};
     // Sections that together are larger than the file are not believed, either.
     if (section.header.sh_size > left_bytes) return {};
     left_bytes -= section.header.sh_size;

@@ -41,7 +41,7 @@ bool NeedsOtherFiles(std::string_view section_name);
 
 // Sections that tell where variables are, macros, and indices that libdw does
 // not read.
-bool IsNeedlessSection(const char* name);
+bool IsNeedlessSection(std::string_view name);
 
 class DebugSectionReader {
  public:

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "profiler/symbolize/stripped/debug_section.h"
+#include "profiler/symbolize/stripped/elf_section.h"
 #include "profiler/symbolize/stripped/listed_units.h"
 #include "profiler/symbolize/stripped/wanted_units.h"
 
@@ -63,15 +64,10 @@ std::optional<uint64_t> LastLineTable(Elf* elf) {
 }  // namespace
 
 void HideNeedlessSections(Elf* elf) {
-  size_t names = 0;
-  if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return;
-  for (Elf_Scn* at = nullptr; (at = elf_nextscn(elf, at)) != nullptr;) {
-    GElf_Shdr header;
-    if (gelf_getshdr(at, &header) == nullptr) continue;
-    const char* const name = elf_strptr(elf, names, header.sh_name);
-    if (name == nullptr || !IsNeedlessSection(name)) continue;
-    header.sh_type = SHT_NOBITS;  // has no bytes
-    gelf_update_shdr(at, &header);
+  for (ElfSection& section : ListElfSections(elf)) {
+    if (!IsNeedlessSection(section.name)) continue;
+    section.header.sh_type = SHT_NOBITS;  // has no bytes
+    gelf_update_shdr(section.section, &section.header);
   }
 }
 
@@ -149,16 +145,17 @@ class InflatedImage::Maker {
     DebugSectionReader reader(fd_, info->section);
     const std::optional<WantedUnits> wanted =
         ReadWantedUnits(ReadListedUnits(BytesOf(*list)), addresses, reader);
-    return wanted && wanted->list.size() <= list->size_bytes &&
-           Replace(*list, wanted->list) && Replace(*info, wanted->info);
+    if (!wanted || wanted->list.size() > list->size_bytes) return false;
+    Replace(*list, wanted->list);
+    Replace(*info, wanted->info);
+    return true;
   }
 
   // REQUIRES: `bytes` is no larger than the part.
-  bool Replace(Part& part, std::span<const std::byte> bytes) {
+  void Replace(Part& part, std::span<const std::byte> bytes) {
     std::ranges::copy(bytes, image_ + part.at);
     part.size_bytes = bytes.size();
     part.is_filled = true;
-    return true;
   }
 
   // Up to the end of the line table there.

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "profiler/symbolize/stripped/debug_section.h"
+#include "profiler/symbolize/stripped/elf_section.h"
 
 namespace kymo::symbolize {
 namespace {
@@ -30,14 +31,8 @@ bool IsForLibdw(std::string_view name) {
 // Where a file's debug information is; nothing if libdw has to read the file.
 std::optional<Range> FindDebugSections(Elf* elf) {
   Range range;
-  size_t names = 0;
-  if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return {};
-  for (Elf_Scn* at = nullptr; (at = elf_nextscn(elf, at)) != nullptr;) {
-    GElf_Shdr header;
-    if (gelf_getshdr(at, &header) == nullptr) return {};
-    const char* const text = elf_strptr(elf, names, header.sh_name);
-    const std::string_view name = text == nullptr ? "" : text;
-    if (IsForLibdw(name)) return {};
+  for (const auto& [_, header, has_header, name] : ListElfSections(elf)) {
+    if (!has_header || IsForLibdw(name)) return {};
     if (!name.starts_with(".debug_") || header.sh_type == SHT_NOBITS) continue;
     if ((header.sh_flags & SHF_COMPRESSED) != 0) return {};
     range.begin = std::min(range.begin, header.sh_offset);
