@@ -19,7 +19,6 @@
 #include "kymo/warning.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/base/strings.h"
 #include "profiler/library/emitter_backends.h"
 #include "profiler/library/session_parts.h"
 #include "profiler/library/timed_operations.h"
@@ -159,11 +158,7 @@ absl::Status Profile::State::StopTrace() {
   if (!kept.empty()) {
     return Fail(absl::ResourceExhaustedError(kept.front().why));
   }
-  for (const absl::Status& problem : recording->problems()) {
-    Warn(ToStd(problem.message()));
-  }
-  for (const std::string& remark : recording->Remarks()) Warn(remark);
-  WarnOfLosses(trace->ledger());
+  WarnOfTroubles(*recording, trace->ledger());
   stats.parse_kineto_call_duration_us = UsSince(parse_start_ns);
   stats.number_of_events = static_cast<int64_t>(trace->event_count());
   std::vector<int64_t> device_elapsed_us;

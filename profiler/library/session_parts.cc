@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "kymo/warning.h"
+#include "profiler/base/strings.h"
 #include "profiler/record/host/host.h"
 #include "profiler/report/ledger_text.h"
 #include "profiler/text/json_text.h"
@@ -56,7 +57,12 @@ MetadataMap MetadataOf(const ProfileOptions& options,
   return all;
 }
 
-void WarnOfLosses(const model::LossLedger& ledger) {
+void WarnOfTroubles(const Recording& recording,
+                    const model::LossLedger& ledger) {
+  for (const absl::Status& problem : recording.problems()) {
+    Warn(ToStd(problem.message()));
+  }
+  for (const std::string& remark : recording.Remarks()) Warn(remark);
   for (const std::string& line : report::LossLines(ledger)) Warn(line);
   if (ledger.Get(model::Loss::kEventsDroppedArenaFull) == 0) return;
   Warn(

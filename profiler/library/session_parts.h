@@ -14,6 +14,7 @@
 #include "kymo/profile_options.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/session/distributed_info.h"
+#include "profiler/session/recording.h"
 
 namespace kymo {
 
@@ -32,8 +33,10 @@ MetadataMap MetadataOf(const ProfileOptions& options,
                        const std::string& trace_id,
                        const DistributedInfo& info);
 
-// A warning for each kind of loss, so that nobody takes the rest for all.
-void WarnOfLosses(const model::LossLedger& ledger);
+// Warnings of a recording that has finished: what its backends have to say, and
+// each kind of loss, so that nobody takes the rest for all.
+void WarnOfTroubles(const Recording& recording,
+                    const model::LossLedger& ledger);
 
 }  // namespace kymo
 

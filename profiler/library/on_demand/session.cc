@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "backends/builtin/builtin_backends.h"
-#include "kymo/warning.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/base/strings.h"
 #include "profiler/library/profile_cycle.h"
 #include "profiler/library/session_parts.h"
 
@@ -80,11 +78,7 @@ absl::Status OnDemandSession::Write(const std::string& path) {
   auto [trace, kept] = recording_->Finish({metadata.begin(), metadata.end()});
   if (!trace.ok()) return trace.status();
   if (!kept.empty()) return absl::ResourceExhaustedError(kept.front().why);
-  for (const absl::Status& problem : recording_->problems()) {
-    Warn(ToStd(problem.message()));
-  }
-  for (const std::string& remark : recording_->Remarks()) Warn(remark);
-  WarnOfLosses(trace->ledger());
+  WarnOfTroubles(*recording_, trace->ledger());
   return ProfileCycle(1, trace_id_, options_, *std::move(trace), {})
       .export_chrome_trace(path);
 }
