@@ -29,7 +29,8 @@
 // (thread_state.h). With profile_all_threads it records every thread. It does
 // not have ranges that were open at the start. Ranges that are open at the stop
 // end there and are marked. A session works as usual while the profile command
-// records the process.
+// records the process, but its records stay in that command's shared memory
+// until it stops: what does not fit is lost for both. Stop() warns of losses.
 //
 // Threads: one call at a time on one Profile. A session of one thread is
 //   stepped and stopped by the thread that started it. A thread has one session
