@@ -1,5 +1,7 @@
 #include "profiler/plugin/split_export.h"
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
@@ -275,6 +277,30 @@ TEST(SplitExportTest, FormatsThatStayWholeTakeTheirOldFilesAway) {
             "lines: 'whole.txt' has 240 bytes: this format cannot be split at "
             "steps");
   EXPECT_EQ(out.files["whole.txt"], std::string(240, 'x'));
+}
+
+// Takes away what an earlier run may have left.
+class TidyExporter : public LineExporter {
+ public:
+  absl::StatusOr<std::vector<std::string>> Export(
+      const Trace& trace, const ExportOptions& options,
+      OutputDirectory& out) const override {
+    auto names = LineExporter::Export(trace, options, out);
+    out.Remove("old.json");
+    return names;
+  }
+};
+
+// The size is measured by an export without a folder.
+TEST(SplitExportTest, MeasuringTakesNothingFromTheCurrentFolder) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(testing::TempDir());
+  std::ofstream("old.json") << "the user's";
+  MemoryDirectory out;
+  const auto files = ExportWithin(250, TidyExporter(), Steps(4, 10), {}, out);
+  EXPECT_TRUE(files.ok());
+  EXPECT_TRUE(std::filesystem::remove("old.json"));
+  std::filesystem::current_path(before);
 }
 
 TEST(SplitExportTest, StepsAreThoseOfTheThreadThatHasMostOfThem) {
