@@ -7,6 +7,29 @@
 #include "backends/sampling/unwind/prologue.h"
 
 namespace kymo::sampling {
+namespace {
+
+// Of a stack, for a return address: few functions take more.
+constexpr uint64_t kMostSearched = 8 << 10;
+
+// The call that ends at the return address `caller`.
+std::optional<CallBefore> CallBeforePlace(const symbolize::ModuleTable& modules,
+                                          const symbolize::CodePlace& caller) {
+  std::array<std::byte, kMostCallBytes> code;
+  if (caller.module == symbolize::ModuleTable::kUnknown ||
+      !modules.module(caller.module)
+           .ReadCode(caller.address - code.size(), code)) {
+    return std::nullopt;
+  }
+  return FindCallBefore(code);
+}
+
+// The function that a direct call at `caller` calls.
+uint64_t TargetOf(const CallBefore& call, const symbolize::CodePlace& caller) {
+  return caller.address + static_cast<uint64_t>(int64_t{*call.distance});
+}
+
+}  // namespace
 
 std::optional<uint64_t> Unwinder::Read(const StackCopy& copy,
                                        uint64_t address) {
@@ -123,23 +146,55 @@ bool Unwinder::HasCalled(const symbolize::CodePlace& place,
                          bool took_nothing) {
   const symbolize::CodePlace caller =
       symbolize::PlaceOf(space, registers_[kRip]);
-  std::array<std::byte, kMostCallBytes> code;
-  if (caller.module == symbolize::ModuleTable::kUnknown ||
-      !modules_->module(caller.module)
-           .ReadCode(caller.address - code.size(), code)) {
-    return false;
-  }
-  const auto call = FindCallBefore(code);
+  const auto call = CallBeforePlace(*modules_, caller);
   if (!call) return false;
   // Any old return address may lie where the stack pointer points. So it must
   // not be of a call of another function.
   if (!took_nothing || !call->distance) return true;
-  const uint64_t target =
-      caller.address + static_cast<uint64_t>(int64_t{*call->distance});
+  const uint64_t target = TargetOf(*call, caller);
   const auto called = rules_.FunctionAround(caller.module, target);
   return !called || called->begin != target ||
          (caller.module == place.module && place.address >= called->begin &&
           place.address < called->end);
+}
+
+// Where on the stack the return address stands to which the function at `place`
+// returns, if a direct call in the same module is before it.
+std::optional<uint64_t> Unwinder::FindCallOf(
+    const symbolize::CodePlace& place, const symbolize::AddressSpace& space,
+    const StackCopy& copy) {
+  const auto function = rules_.FunctionAround(place.module, place.address);
+  if (!function) return std::nullopt;
+  for (uint64_t at = registers_[kRsp]; at < registers_[kRsp] + kMostSearched;
+       at += 8) {
+    const auto word = copy.Read(at);
+    if (!word) break;
+    const symbolize::CodePlace caller = symbolize::PlaceOf(space, *word);
+    if (caller.module != place.module) continue;
+    const auto call = CallBeforePlace(*modules_, caller);
+    if (call && call->distance && TargetOf(*call, caller) == function->begin) {
+      return at;
+    }
+  }
+  return std::nullopt;
+}
+
+// A rule of a table. If it counts from a register that cannot be what the
+// function had there, it counts from where the function was called.
+Unwinder::Step Unwinder::ApplyTableRule(const UnwindRule& rule,
+                                        const symbolize::CodePlace& place,
+                                        const symbolize::AddressSpace& space,
+                                        const StackCopy& copy) {
+  const Step step = ApplyRule(rule, copy);
+  if (step != Step::kNoRule || rule.cfa_kind != CfaKind::kRegisterOffset ||
+      rule.cfa_register == kRsp) {
+    return step;
+  }
+  const auto return_address = FindCallOf(place, space, copy);
+  if (!return_address) return step;
+  registers_[rule.cfa_register] =
+      *return_address + 8 - static_cast<uint64_t>(int64_t{rule.cfa_offset});
+  return ApplyRule(rule, copy);
 }
 
 Unwinder::Step Unwinder::ApplyGuess(const UnwindRule& rule,
@@ -169,7 +224,7 @@ Unwinder::Step Unwinder::ApplyTable(const symbolize::CodePlace& place,
   *has_table = true;
   if (rule.cfa_kind != CfaKind::kNoRule && !rule.is_guess) {
     *is_exact = rule.is_signal_frame;
-    return ApplyRule(rule, copy);
+    return ApplyTableRule(rule, place, space, copy);
   }
   if (module.IsEntryCode(place.address)) return Step::kEnd;
   if (const uint64_t bytes = module.InitCodeStackBytes(place.address)) {

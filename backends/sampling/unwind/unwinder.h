@@ -12,6 +12,11 @@
 // tables say that its last frame has no caller, or if a chain of frame pointers
 // ends with 0.
 //
+// Of a thread that is looked at in /proc, only the stack pointer and the
+// instruction are known: the other registers are 0. A function that counts from
+// its frame pointer is then left at the first return address that stands behind
+// a direct call of this very function.
+//
 // Threads: none.
 #ifndef KYMO_BACKENDS_SAMPLING_UNWIND_UNWINDER_H_
 #define KYMO_BACKENDS_SAMPLING_UNWIND_UNWINDER_H_
@@ -98,6 +103,12 @@ class Unwinder {
   Step ApplyGuess(const UnwindRule& rule, const symbolize::CodePlace& place,
                   const symbolize::AddressSpace& space, const StackCopy& copy,
                   bool is_innermost);
+  Step ApplyTableRule(const UnwindRule& rule, const symbolize::CodePlace& place,
+                      const symbolize::AddressSpace& space,
+                      const StackCopy& copy);
+  std::optional<uint64_t> FindCallOf(const symbolize::CodePlace& place,
+                                     const symbolize::AddressSpace& space,
+                                     const StackCopy& copy);
   bool HasCalled(const symbolize::CodePlace& place,
                  const symbolize::AddressSpace& space, bool took_nothing);
   std::optional<uint64_t> Restore(const SavedRegister& saved, uint64_t cfa,

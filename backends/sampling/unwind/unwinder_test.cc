@@ -142,6 +142,22 @@ TEST_F(UnwinderTest, GoesThroughFunctionsWithFramePointers) {
   EXPECT_EQ(stack_.end, StackEnd::kComplete);
 }
 
+// Of a thread that is looked at in /proc, no other registers are known.
+TEST_F(UnwinderTest, FindsACallOfAFunctionWhoseFramePointerIsNotKnown) {
+  for (const auto outer : {with_pointer_outer, without_pointer_outer}) {
+    OwnStack own;
+    outer(Capture, &own);
+    for (int r = 0; r < kRegisterCount; ++r) {
+      if (r != kRsp && r != kRip) own.registers[static_cast<size_t>(r)] = 0;
+    }
+    const std::string prefix =
+        outer == with_pointer_outer ? "with_pointer" : "without_pointer";
+    EXPECT_TRUE(HasRun(Unwind(own), {prefix + "_inner", prefix + "_middle",
+                                     prefix + "_outer"}));
+    EXPECT_EQ(stack_.end, StackEnd::kComplete);
+  }
+}
+
 TEST_F(UnwinderTest, GoesThroughFunctionsWithoutFramePointers) {
   OwnStack own;
   without_pointer_outer(Capture, &own);
