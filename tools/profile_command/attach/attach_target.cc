@@ -4,7 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
+#include <functional>
+#include <ios>
+#include <iterator>
 #include <regex>
 #include <utility>
 
@@ -69,6 +73,30 @@ std::string FirstWord(pid_t pid) {
   return word;
 }
 
+bool HasCapabilities() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    uint64_t capabilities = 0;
+    if (word == "CapEff:" && status >> std::hex >> capabilities) {
+      return capabilities != 0;
+    }
+  }
+  return false;
+}
+
+// Leaves out what may not be watched, unless that is all: then whoever begins
+// to watch says why not. Returns how many were left out.
+size_t LeaveOut(const std::function<bool(pid_t)>& may_watch,
+                std::vector<ProcessInfo>& found) {
+  std::vector<ProcessInfo> kept;
+  std::ranges::copy_if(found, std::back_inserter(kept), may_watch,
+                       &ProcessInfo::pid);
+  if (kept.empty()) return 0;
+  const size_t left_out = found.size() - kept.size();
+  found = std::move(kept);
+  return left_out;
+}
+
 absl::StatusOr<std::vector<ProcessInfo>> FindByName(const std::string& name) {
   std::regex pattern;
   try {
@@ -111,7 +139,13 @@ bool IsSame(const ProcessInfo& before, const ProcessInfo& now) {
 
 }  // namespace
 
-absl::StatusOr<AttachTarget> FindAttachTarget(const AttachRequest& request) {
+bool MayWatch(pid_t pid) {
+  static const bool has_capabilities = HasCapabilities();
+  return has_capabilities || processes::UserOf(pid) == geteuid();
+}
+
+absl::StatusOr<AttachTarget> FindAttachTarget(
+    const AttachRequest& request, const std::function<bool(pid_t)>& may_watch) {
   AttachTarget target;
   if (request.all) {
     target.running.all = true;
@@ -121,6 +155,7 @@ absl::StatusOr<AttachTarget> FindAttachTarget(const AttachRequest& request) {
   }
   if (!request.name.empty()) {
     KYMO_ASSIGN_OR_RETURN(target.named, FindByName(request.name));
+    target.left_out = LeaveOut(may_watch, target.named);
   }
   for (const pid_t pid : request.pids) {
     const bool is_known =
@@ -139,6 +174,10 @@ absl::StatusOr<AttachTarget> FindAttachTarget(const AttachRequest& request) {
       [](unsigned char c) { return c == '/' || c < ' ' || c == 0x7f; }, '_');
   if (target.name.starts_with('-')) target.name[0] = '_';
   target.text = TextOf(target.named);
+  if (target.left_out > 0) {
+    absl::StrAppend(&target.text, ", without ", target.left_out,
+                    " of other users");
+  }
   return target;
 }
 

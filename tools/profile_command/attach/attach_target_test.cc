@@ -71,6 +71,29 @@ TEST(AttachTargetTest, FindsProcessesByNumberAndByName) {
   EXPECT_TRUE(HasEnded(*target));
 }
 
+// Two users run a program of one name, and one of them asks for it.
+TEST(AttachTargetTest, ANameMeansWhatThisUserMayWatch) {
+  const Sleeper own("kymo_sleeper_5");
+  const Sleeper others("kymo_sleeper_6");
+  const AttachRequest both = {.name = "^kymo_sleeper_[56]$"};
+  auto target =
+      FindAttachTarget(both, [&](pid_t pid) { return pid == own.pid(); });
+  ASSERT_TRUE(target.ok()) << target.status();
+  EXPECT_THAT(target->running.pids, ElementsAre(own.pid()));
+  EXPECT_EQ(target->text, "kymo_sleeper_5 (" + std::to_string(own.pid()) +
+                              "), without 1 of other users");
+  // Whoever records them says why not.
+  target = FindAttachTarget(both, [](pid_t) { return false; });
+  ASSERT_TRUE(target.ok()) << target.status();
+  EXPECT_EQ(target->running.pids.size(), 2u);
+  // A number means just that one.
+  target =
+      FindAttachTarget({.pids = {others.pid()}}, [](pid_t) { return false; });
+  ASSERT_TRUE(target.ok()) << target.status();
+  EXPECT_THAT(target->running.pids, ElementsAre(others.pid()));
+  EXPECT_TRUE(MayWatch(getpid()));
+}
+
 // Its name becomes that of a folder, and is shown.
 TEST(AttachTargetTest, AStrangeNameIsNoStrangePath) {
   const Sleeper sleeper("-a\n\x1b[31m/b");
