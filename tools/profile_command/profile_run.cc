@@ -41,6 +41,7 @@
 #include "tools/profile_command/job/job_run.h"
 #include "tools/profile_command/pre_flight.h"
 #include "tools/profile_command/start/injection.h"
+#include "tools/profile_command/start/late_ctrl_c.h"
 #include "tools/profile_command/start/launch.h"
 #include "tools/profile_command/start/other_kymo.h"
 #include "tools/profile_command/start/own_allocator.h"
@@ -259,6 +260,7 @@ class ProfileRun {
       AnswerRequests(child);
     }
     const int64_t end_ns = MonotonicNs();
+    KeepWritingAfterFirstCtrlC();
     facts_ = {.target = target_.name,
               .wall_ns = end_ns - exec_ns,
               .ran_at_end = processes::NumbersIn("/proc"),

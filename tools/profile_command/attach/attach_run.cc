@@ -2,11 +2,9 @@
 
 #include <signal.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,6 +31,7 @@
 #include "tools/profile_command/first_screen.h"
 #include "tools/profile_command/heap_folding.h"
 #include "tools/profile_command/pre_flight.h"
+#include "tools/profile_command/start/late_ctrl_c.h"
 #include "tools/profile_command/start/launch.h"
 
 namespace kymo::tools {
@@ -74,25 +73,6 @@ class EndSignals {
   sigset_t signals_;
   sigset_t before_;
 };
-
-// A Ctrl-C as the recording ends by itself would throw it away. So the first
-// one from now on says what it would do, and the next one does it.
-void KeepWritingAfterFirstCtrlC() {
-  struct sigaction before;
-  if (sigaction(SIGINT, nullptr, &before) != 0 ||
-      before.sa_handler != SIG_DFL) {
-    return;
-  }
-  struct sigaction once = {};
-  once.sa_flags = SA_RESETHAND | SA_RESTART;
-  once.sa_handler = [](int) {
-    constexpr std::string_view kText =
-        "kymo: the files are being written; Ctrl-C again ends that, too\n";
-    [[maybe_unused]] const ssize_t written =
-        write(STDERR_FILENO, kText.data(), kText.size());
-  };
-  sigaction(SIGINT, &once, nullptr);
-}
 
 // What the command was asked for, as JSON, for the trace.
 std::string AttachJson(const AttachTarget& target, DurationNs wall_ns) {
@@ -217,7 +197,7 @@ class AttachRun {
     if (!command_.quiet) SayWhatIsRecorded();
     doors_->Close();
     std::string end = PollToTheEnd(signals, begin_ns);
-    if (end != kBySignal) KeepWritingAfterFirstCtrlC();
+    KeepWritingAfterFirstCtrlC();
     const size_t ended = CountEnded(target_);
     if (ended > 0 && ended < target_.named.size()) {
       end = absl::StrCat(ended, " of ", target_.named.size(), " ended",

@@ -178,7 +178,7 @@ TEST_F(ProgramTest, AScriptWithoutAFirstLineIsForTheShell) {
 }
 
 TEST(LaunchTest, WaitsAsLongAsAskedFor) {
-  auto child = Child::Fork({"sleep", "10"}, "/bin/sleep", {});
+  auto child = Child::Fork({"sleep", "1000"}, "/bin/sleep", {});
   ASSERT_TRUE(child.ok() && child->Exec().ok());
   timespec begin, end;
   clock_gettime(CLOCK_MONOTONIC, &begin);
@@ -187,7 +187,6 @@ TEST(LaunchTest, WaitsAsLongAsAskedFor) {
   const int64_t ms = (end.tv_sec - begin.tv_sec) * 1000 +
                      (end.tv_nsec - begin.tv_nsec) / 1'000'000;
   EXPECT_GE(ms, 39);
-  EXPECT_LT(ms, 2000);
   kill(child->pid(), SIGKILL);
   while (!child->WaitFor(1000)) {
   }
