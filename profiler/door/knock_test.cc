@@ -17,6 +17,8 @@
 #include "profiler/door/test_program.h"
 #include "profiler/record/arena/arena.h"
 #include "profiler/record/arena/chunk_reader.h"
+#include "profiler/record/captured.h"
+#include "profiler/record/foreign_names.h"
 #include "profiler/record/host/door_protocol.h"
 #include "profiler/record/host/host.h"
 
@@ -219,6 +221,66 @@ TEST(KnockTest, AForkedChildIsOnItsOwn) {
   EXPECT_GT(found["work"], 50);
   EXPECT_EQ(found.size(), 1U);
   arena.Unmap();
+}
+
+// A range that begins as those of NVTX and of the C interface do, whose names
+// have ids that the program keeps.
+void CapturedRange(const char* name) {
+  if (!record::IsRecording()) return;
+  record::OpenRange range;
+  record::BeginCaptured(range, {.name = record::NameOf(name)});
+  record::EndRange(range);
+}
+
+// The child keeps what the parent knew about the parent's memory.
+TEST(KnockTest, AForkedChildKeepsTheNamesOfItsParent) {
+  const TestProgram program([](Shared& shared) {
+    OpenTheDoor(shared);
+    for (; shared.wish == 0; ++shared.rounds) {
+      CapturedRange("of the parent");
+      CapturedRange("of both");
+    }
+    const pid_t child = fork();
+    if (child != 0) {
+      shared.done = child;
+      for (;;) pause();
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;; ++shared.rounds) {
+      CapturedRange("of the child");
+      CapturedRange("of both");
+    }
+  });
+  program.WaitForDoor();
+  const std::shared_ptr<OpenDoor> door = Claim(program);
+  ASSERT_NE(door, nullptr);
+  ASSERT_TRUE(Begin(*door).ok());
+  Arena parents = Arena::Attach(door->arena());
+  // The parent has given its names their ids.
+  while (parents.header().next_ticket < 2) usleep(100);
+  program.WaitForRounds(10);
+  program.shared().wish = 1;
+  while (program.shared().done == 0) usleep(100);
+  program.WaitForRounds(10);
+
+  const auto of_child = Knock(program.shared().done);
+  ASSERT_TRUE(of_child.ok()) << of_child.status();
+  Arena childs = Arena::Attach(of_child->front()->arena());
+  // A range that was open in the fork is in none of the child's chunks.
+  EXPECT_GE(childs.header().next_ticket, parents.header().next_ticket);
+  ASSERT_TRUE(Begin(*of_child->front()).ok());
+  std::map<std::string, int> found;
+  for (int ranges = 0; ranges < 1000;) {
+    for (const auto& [name, count] : Read(childs)) {
+      found[name] += count;
+      ranges += count;
+    }
+  }
+  EXPECT_EQ(found.size(), 2U);
+  EXPECT_GE(found["of the child"], 499);
+  EXPECT_GE(found["of both"], 499);
+  childs.Unmap();
+  parents.Unmap();
 }
 
 TEST(KnockTest, AnotherVersionIsRefused) {

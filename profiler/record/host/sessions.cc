@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "profiler/record/arena/inherited.h"
 #include "profiler/record/host/live_sessions.h"
 #include "profiler/record/host/thread_names.h"
 #include "profiler/record/host/thread_streams.h"
@@ -143,6 +144,7 @@ int MakeLocalArena() noexcept {
     if (!made.valid()) continue;
     // Nobody has recorded in this process, so nobody writes into the arena of
     // its parent.
+    if (own.arena_is_parents) Inherit(own.arena, made);
     own.arena = made;
     own.arena_is_parents = false;
     own.has_arena.store(true, std::memory_order_release);
