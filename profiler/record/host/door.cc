@@ -40,9 +40,10 @@ ino_t InodeOf(int socket) noexcept {
 
 bool IsArena(int fd) noexcept {
   struct stat about;
+  const int seals = fcntl(fd, F_GET_SEALS);
   return fstat(fd, &about) == 0 &&
-         about.st_size == static_cast<off_t>(own.arena.bytes()) &&
-         (fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK) != 0;
+         about.st_size == static_cast<off_t>(own.arena.bytes()) && seals >= 0 &&
+         (seals & F_SEAL_SHRINK) != 0;
 }
 
 // The same user, or root. A program that hides its memory from its user
@@ -227,7 +228,11 @@ bool WaitForCommand(int peer, int door, DoorMessage* message) noexcept {
     if (InodeOf(door) != door_inode) return false;
     const int other =
         AboveStandardStreams(accept4(door, nullptr, nullptr, SOCK_CLOEXEC));
-    if (other < 0) continue;
+    if (other < 0) {
+      // As in RunDoor, but for the command.
+      poll(waits, 1, 1000);
+      continue;
+    }
     if (MayRecord(other) && Receive(other, message)) {
       Answer(other, DoorAnswer::kRecorded);
     }
