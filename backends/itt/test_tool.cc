@@ -101,7 +101,33 @@ extern "C" const char* TakeToolLog() {
   return taken.c_str();
 }
 
+// Kymo's, which a library that the tool brings, such as oneTBB, calls at the
+// tool's start.
+extern "C" void (*init_of_kymo)(Global* global, int groups);
+void (*init_of_kymo)(Global* global, int groups) = nullptr;
+
+// The table of that library.
+extern "C" void* function_within_tool;
+void* function_within_tool = nullptr;
+
+namespace {
+
+void UseIttWithin() {
+  if (init_of_kymo == nullptr) return;
+  static char null_function = 0;
+  ApiEntry entries[] = {
+      {"__itt_task_end", &function_within_tool, nullptr, &null_function, 0},
+      {}};
+  Global global = {};
+  global.api_list = entries;
+  init_of_kymo(&global, 77);
+  if (function_within_tool == &null_function) function_within_tool = nullptr;
+}
+
+}  // namespace
+
 extern "C" void __itt_api_init(Global* global, int groups) {
+  UseIttWithin();
   log += "init " + std::to_string(groups) + "\n";
   const Setter to(global);
   using D = const Domain*;

@@ -111,21 +111,38 @@ void* FunctionOf(FunctionIndex index) noexcept {
   return nullptr;
 }
 
-void Attach(Global* global, int groups) noexcept {
-  static constinit std::atomic<bool> attaching{false};
-  while (attaching.exchange(true, std::memory_order_acquire)) sched_yield();
-  record::Host();
+// The thread that is attaching; 0: none. If the tool behind us uses ITT itself,
+// the same thread gets here again.
+constinit std::atomic<int64_t> attaching{0};
+
+void SwitchOff(Global* global) noexcept {
   for (const ApiEntry* entry = global->api_list; entry->name != nullptr;
        ++entry) {
     *entry->function = entry->null_function;
   }
+}
+
+void Attach(Global* global, int groups) noexcept {
+  const int64_t self = syscall(SYS_gettid);
+  // What a tool says of itself is nobody's.
+  if (attaching.load(std::memory_order_relaxed) == self) {
+    return SwitchOff(global);
+  }
+  int64_t nobody = 0;
+  while (!attaching.compare_exchange_weak(nobody, self,
+                                          std::memory_order_acquire)) {
+    nobody = 0;
+    sched_yield();
+  }
+  record::Host();
+  SwitchOff(global);
   AttachNext(global, groups);
   for (const ApiEntry* entry = global->api_list; entry->name != nullptr;
        ++entry) {
     void* const function = FunctionOf(FindFunction(entry->name));
     if (function != nullptr) *entry->function = function;
   }
-  attaching.store(false, std::memory_order_release);
+  attaching.store(0, std::memory_order_release);
 }
 
 }  // namespace

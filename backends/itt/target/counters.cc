@@ -126,7 +126,7 @@ void CounterDec(void* handle) noexcept {
   TellNext(kCounterDec, handle);
 }
 void CounterDecDelta(void* handle, uint64_t delta) noexcept {
-  AddTo(handle, -static_cast<int64_t>(delta));
+  AddTo(handle, static_cast<int64_t>(0 - delta));
   TellNext(kCounterDecDelta, handle, delta);
 }
 
@@ -145,7 +145,7 @@ void CounterDecV3(const Domain* domain, StringHandle* name) noexcept {
 }
 void CounterDecDeltaV3(const Domain* domain, StringHandle* name,
                        uint64_t delta) noexcept {
-  AddToNamed(domain, name, -static_cast<int64_t>(delta));
+  AddToNamed(domain, name, static_cast<int64_t>(0 - delta));
   TellNext(kCounterDecDeltaV3, domain, name, delta);
 }
 
