@@ -453,6 +453,7 @@ class RecordFunction {
   [[nodiscard]] RecordFunction(Literal, std::initializer_list<Arg>) noexcept {}
   [[nodiscard]] RecordFunction(Literal, RecordScope,
                                std::initializer_list<Arg>) noexcept {}
+  [[nodiscard]] RecordFunction(Literal, const OperationInfo&) noexcept {}
   template <DynamicText Text>
   [[nodiscard]] explicit RecordFunction(
       const Text&, RecordScope = RecordScope::kFunction,

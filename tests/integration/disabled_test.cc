@@ -17,7 +17,12 @@ TEST(DisabledTest, EveryFormCompilesAndDoesNothing) {
   RecordFunction literal("literal", RecordScope::kUserScope);
   RecordFunction with_args("literal", {{"rows", 64}, {"kind", "relu"}});
   RecordFunction scoped("literal", RecordScope::kUserScope, {{"rate", 0.5}});
+  RecordFunction with_info("literal", {.sequence_nr = 3, .debug_handle = 4});
+  RecordFunction with_inputs("literal", [] { return Inputs(1, 2.0); });
+  KYMO_RECORD_OP("operation", 64, "text");
+  RecordModule module("module");
   RecordFunction dynamic(std::string("dynamic"), RecordScope::kUserScope);
+  RecordFunction dynamic_info(std::string("dynamic"), {.is_async = true});
   RecordFunction dynamic_args(std::string("dynamic"), {{"rows", 1}});
   literal.AddArg("key", 1);
   literal.End();
