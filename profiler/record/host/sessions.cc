@@ -268,8 +268,10 @@ SessionId OwnSessionOf(const Slot* slot, uint64_t ticket) noexcept {
   // that is over. The record's own chunk is gone either way.
   if (word.ticket.load(std::memory_order_relaxed) != ticket) return kNoSession;
   const SessionId session = word.session.load(std::memory_order_relaxed);
-  // Every thread is in the process's session.
-  return session == own.process_session.load(std::memory_order_relaxed)
+  // Every thread is in the process's session. Of a session that is over, nobody
+  // wants more.
+  return session == own.process_session.load(std::memory_order_relaxed) ||
+                 !SessionIsLive(session)
              ? kNoSession
              : session;
 }

@@ -108,6 +108,20 @@ TEST_F(SessionsTest, CountsEachThreadThatItLeavesOutOnce) {
   Read(id);
 }
 
+TEST_F(SessionsTest, IsNotOutsideWhereItEndsARangeOfAnEarlierSession) {
+  const SessionId earlier = Start(SessionScope::kThread);
+  OpenRange range;
+  BeginRange(range, "open", RecordScope::kFunction);
+  EXPECT_EQ(StopSession(earlier), 0);
+  const SessionId id = Start(SessionScope::kThread);
+  Record("mine");
+  EndRange(range);
+  EXPECT_EQ(StopSession(id), 0);
+  EXPECT_EQ(ThreadsOutside(id), 0u);
+  EXPECT_EQ(Read(id), (std::map<std::string, int>{{"mine", 1}}));
+  Read(earlier);
+}
+
 TEST_F(SessionsTest, ProcessSessionRecordsEveryThread) {
   const SessionId id = Start(SessionScope::kProcess);
   Record("main");
