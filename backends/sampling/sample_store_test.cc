@@ -81,6 +81,48 @@ TEST(SampleStoreTest, AStackThatIsCutHasTheOutermostCallersOfTheLastWholeOne) {
   EXPECT_EQ(RemarksOf(store).size(), 1u);
 }
 
+// The loader calls the constructors of Kymo's runtime and those of the program.
+TEST(SampleStoreTest, TheStartOfTheRuntimeIsKymos) {
+  SampleStore store(/*period_ns=*/1'000'000);
+  constexpr uint64_t kLoader = 0x10000, kRuntime = 0x20000, kLibrary = 0x30000;
+  for (const auto& [address, path] : std::map<uint64_t, std::string>{
+           {kLoader, "/no/ld-linux-x86-64.so.2"},
+           {kRuntime, "/no/libkymo_runtime_memory.so"},
+           {kLibrary, "/no/libx.so"}}) {
+    store.OnMap({.pid = -2,
+                 .address = address,
+                 .size_bytes = 0x1000,
+                 .file_offset = 0,
+                 .file = {.path = path, .build_id = {}, .inode = address}});
+  }
+  const std::vector<std::vector<uint64_t>> callchains = {
+      // A constructor of the runtime, which looks for a function; the same, cut
+      // off; a library's constructor, which calls a hook; the loader.
+      {kLoader + 9, kLibrary + 9, kRuntime + 9, kLoader + 7, kLoader + 5},
+      {kLoader + 9, kLibrary + 9, kRuntime + 9, kLoader + 7},
+      {kLibrary + 7, kRuntime + 9, kLibrary + 9, kLoader + 7, kLoader + 5},
+      {kLoader + 7, kLoader + 5}};
+  for (const std::vector<uint64_t>& callchain : callchains) {
+    SampleEvent event{.pid = -2, .tid = -2, .time_ns = 5, .weight_ns = 7};
+    event.kernel_address = 0xffffffff80001000;
+    event.callchain = callchain;
+    event.stack_was_cut = callchain == callchains[1];
+    store.OnSample(event);
+  }
+  model::TraceShard shard;
+  store.Collect(shard);
+  ASSERT_EQ(shard.samples.size(), callchains.size());
+  const model::StackId start = shard.samples[0].stack;
+  ASSERT_EQ(shard.stacks.depth(start), 1u);
+  const model::Frame& frame = shard.stacks.frame(shard.stacks.leaf(start));
+  EXPECT_EQ(shard.strings.Get(frame.function), "[Kymo] start");
+  EXPECT_EQ(shard.strings.Get(frame.module), "/no/libkymo_runtime_memory.so");
+  // With the kernel's function, but without the hook.
+  EXPECT_EQ(shard.stacks.depth(shard.samples[1].stack), 5u);  // [truncated]
+  EXPECT_EQ(shard.stacks.depth(shard.samples[2].stack), 5u);
+  EXPECT_EQ(shard.stacks.depth(shard.samples[3].stack), 3u);
+}
+
 // Two files lie at one place, one after the other; the addresses say which.
 TEST(SampleStoreTest, FilesWithNumbersAreApartAtOnePlace) {
   SampleStore store(/*period_ns=*/1'000'000);

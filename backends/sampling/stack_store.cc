@@ -270,9 +270,12 @@ symbolize::RawStackId StackStore::Intern(const CapturedStack& captured) {
     jit_.Claim(JitProgram(captured.pid, process), now_ns, unwound_.frames);
   }
   std::vector<symbolize::CodePlace> kernel;
-  for (const uint64_t address : captured.kernel_frames) {
-    kernel.push_back(
-        {symbolize::ModuleTable::kKernel, address - (kernel.empty() ? 0 : 1)});
+  if (unwound_.end != StackEnd::kComplete ||
+      !symbolize::NameOwnStart(modules_, unwound_.frames)) {
+    for (const uint64_t address : captured.kernel_frames) {
+      kernel.push_back({symbolize::ModuleTable::kKernel,
+                        address - (kernel.empty() ? 0 : 1)});
+    }
   }
   unwound_.frames.insert(unwound_.frames.begin(), kernel.begin(), kernel.end());
   const symbolize::RawStackId stack = stacks_.Intern(unwound_.frames);

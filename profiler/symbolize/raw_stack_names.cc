@@ -54,15 +54,17 @@ void MarkAsKymos(std::vector<NamedFrame>& names) {
   }
 }
 
+// Whether no file says anything of the module's places.
+bool IsWithoutFile(ModuleId module) {
+  return module == ModuleTable::kTruncated || module == ModuleTable::kCut ||
+         module == ModuleTable::kNamed || module == ModuleTable::kJit;
+}
+
 // Reads what files say of the module's places. REQUIRES: it has some.
 void ReadNames(ModuleId module, const ModuleTable& modules,
                ModulePlaces& places) {
   if (module == ModuleTable::kKernel) {
     places.symbols = KernelSymbols::OfThisMachine(places.addresses.back());
-    return;
-  }
-  if (module == ModuleTable::kTruncated || module == ModuleTable::kCut ||
-      module == ModuleTable::kNamed || module == ModuleTable::kJit) {
     return;
   }
   ModuleSymbolizer symbolizer(modules.module(module), places.addresses);
@@ -165,14 +167,14 @@ std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
   for (const CodePlace& place : places.list()) {
     of_modules[place.module].addresses.push_back(place.address);
   }
-  std::vector<ModuleId> in_use;
+  std::vector<ModuleId> files;
   for (ModuleId module = 0; module < of_modules.size(); ++module) {
-    if (!of_modules[module].addresses.empty()) in_use.push_back(module);
+    std::vector<uint64_t>& addresses = of_modules[module].addresses;
+    std::sort(addresses.begin(), addresses.end());
+    if (!addresses.empty() && !IsWithoutFile(module)) files.push_back(module);
   }
-  ParallelJobs(in_use.size(), [&](size_t i) {
-    ModulePlaces& places = of_modules[in_use[i]];
-    std::sort(places.addresses.begin(), places.addresses.end());
-    ReadNames(in_use[i], modules, places);
+  ParallelJobs(files.size(), [&](size_t i) {
+    ReadNames(files[i], modules, of_modules[files[i]]);
   });
   // In the order of modules, so that frames have the same numbers each time.
   FrameMaker maker(&shard);
@@ -212,6 +214,24 @@ std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
     ids[i] = ids[jit.settled[i]];
   }
   return ids;
+}
+
+// The loader calls other libraries' constructors, too. So what counts is the
+// outermost function that is not the loader's own.
+bool NameOwnStart(ModuleTable& modules, std::vector<CodePlace>& leaf_first) {
+  const auto outermost = std::ranges::find_if(
+      leaf_first.rbegin(), leaf_first.rend(), [&](const CodePlace& place) {
+        return !modules.module(place.module).short_name().starts_with("ld-");
+      });
+  if (outermost == leaf_first.rbegin() || outermost == leaf_first.rend()) {
+    return false;
+  }
+  const ElfModule& module = modules.module(outermost->module);
+  if (!IsOfRuntime(module)) return false;
+  const uint64_t start = modules.named_places().Intern(
+      {.function = "[Kymo] start", .file = module.path()});
+  leaf_first = {{ModuleTable::kNamed, start}};
+  return true;
 }
 
 }  // namespace kymo::symbolize

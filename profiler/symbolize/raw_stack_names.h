@@ -11,6 +11,7 @@
 
 #include "profiler/model/stack_table.h"
 #include "profiler/model/trace_shard.h"
+#include "profiler/symbolize/code_place.h"
 #include "profiler/symbolize/elf_module.h"
 #include "profiler/symbolize/jit/jit_names.h"
 #include "profiler/symbolize/raw_stacks.h"
@@ -32,6 +33,11 @@ std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
                                             const ModuleTable& modules,
                                             model::TraceShard& shard,
                                             const SettledStacks& jit = {});
+
+// Before main, the loader calls the constructors of Kymo's preloaded runtime.
+// If a whole stack is of that, it becomes one place, "[Kymo] start", and the
+// result is true: nothing in it is the program's.
+bool NameOwnStart(ModuleTable& modules, std::vector<CodePlace>& leaf_first);
 
 }  // namespace kymo::symbolize
 
