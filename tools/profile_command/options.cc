@@ -241,12 +241,16 @@ const SettingTable<Flags>& FlagTable() {
 
 std::vector<SettingInfo> PluginSettings(const BackendRegistry& backends,
                                         const ExporterRegistry& exporters) {
+  // One copy of each, since it is called for each flag.
   std::vector<SettingInfo> settings;
+  const auto add = [&](const std::vector<SettingInfo>& more) {
+    settings.insert(settings.end(), more.begin(), more.end());
+  };
   for (const ActivityBackend* const backend : backends.List()) {
-    settings = JoinSettings({settings, backend->info().settings});
+    add(backend->info().settings);
   }
   for (const TraceExporter* const exporter : exporters.List()) {
-    settings = JoinSettings({settings, exporter->info().settings});
+    add(exporter->info().settings);
   }
   return settings;
 }
