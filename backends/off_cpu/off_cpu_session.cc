@@ -217,8 +217,10 @@ void OffCpuSession::BeginThread(uint32_t pid, uint32_t tid, uint64_t time_ns) {
   if (!status || status->has_ended || !IsOfTarget(pid)) return;
   processes_.OnExisting(pid, tid, status->name);
   clock_.OnExisting(pid, tid, time_ns, status->is_running);
-  const auto stat = processes::ReadSchedStat(pid, tid);
-  if (stat) clock_.OnRunQueueBefore(tid, stat->waited_ns);
+  if (const auto stat = processes::ReadSchedStat(pid, tid)) {
+    clock_.OnRunQueueBefore(tid, stat->waited_ns);
+    clock_.OnCpuTimeBefore(tid, stat->on_cpu_ns);
+  }
   clock_.OnCountsBefore(tid, ReadThreadCounts(pid, tid));
 }
 

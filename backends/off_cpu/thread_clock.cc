@@ -28,6 +28,10 @@ constexpr uint64_t kMostDoubtNs = 50'000;
 // A switch of a thread that sleeps takes up to 12 us between its two records.
 constexpr uint64_t kMostHiddenNs = 15'000;
 
+// While a thread is on a CPU, each tick counts its time: every 10 ms at least,
+// but on a CPU that only one thread uses (nohz_full), once a second.
+constexpr uint64_t kTwoTicksNs = 20 * kNsPerMs;
+
 uint64_t Switches(const ThreadTimes& times) {
   return times.voluntary_switches + times.involuntary_switches;
 }
@@ -113,6 +117,14 @@ void ThreadClock::UseCpuTimeRead(LiveThread& thread, uint64_t time_ns,
   thread.cpu_time_read.reset();
 }
 
+// Whether a thread that seemed to run, and of which no record told, waited for
+// a CPU all the time.
+bool ThreadClock::NeverHadACpu(const LiveThread& thread, uint64_t time_ns) {
+  return thread.is_guess && thread.state == State::kOnCpu && thread.cpu_ns &&
+         thread.cpu_ns == thread.cpu_before_ns &&
+         time_ns >= thread.since_ns + kTwoTicksNs;
+}
+
 // What the kernel counted between the two reads, and as much for each of the
 // other switches, on average. Few switches say little: some time may be of
 // something else.
@@ -184,6 +196,11 @@ bool ThreadClock::OnExec(uint32_t pid, uint32_t tid, uint64_t time_ns) {
 void ThreadClock::OnRunQueueBefore(uint32_t tid, DurationNs waited_ns) {
   const auto found = live_.find(tid);
   if (found != live_.end()) found->second.run_queue_before_ns = waited_ns;
+}
+
+void ThreadClock::OnCpuTimeBefore(uint32_t tid, DurationNs on_cpu_ns) {
+  const auto found = live_.find(tid);
+  if (found != live_.end()) found->second.cpu_before_ns = on_cpu_ns;
 }
 
 void ThreadClock::OnCounts(uint32_t tid, const model::ThreadCounts& counts) {
@@ -315,6 +332,7 @@ void ThreadClock::OnCpuTime(uint32_t tid, DurationNs on_cpu_ns,
                             uint64_t begin_ns, uint64_t end_ns) {
   const auto found = live_.find(tid);
   if (found == live_.end()) return;
+  found->second.cpu_ns = on_cpu_ns;
   std::optional<CpuTimeRead>& read = found->second.cpu_time_read;
   if (read && read->is_own) return;  // the records have not come to it yet
   read = {on_cpu_ns, begin_ns, end_ns};
@@ -418,6 +436,7 @@ void ThreadClock::Finish(uint32_t tid, LiveThread& thread, uint64_t time_ns,
 
 void ThreadClock::End(uint64_t time_ns) {
   for (auto& [tid, thread] : live_) {
+    if (NeverHadACpu(thread, time_ns)) thread.state = State::kRunnable;
     if (thread.state == State::kBlocked && !IsUnknown(thread) &&
         time_ns > thread.since_ns) {
       thread.times.open_wait_ns =

@@ -85,6 +85,9 @@ class ThreadClock {
                   bool seems_to_run);
   // How long the kernel said then that the thread had waited for a CPU.
   void OnRunQueueBefore(uint32_t tid, DurationNs waited_ns);
+  // How long it said then that the thread had been on one. A thread that seems
+  // to run may have none: without any record, it is on a CPU if that grows.
+  void OnCpuTimeBefore(uint32_t tid, DurationNs on_cpu_ns);
   // What the kernel has counted for the thread, and had counted when its times
   // began.
   void OnCounts(uint32_t tid, const model::ThreadCounts& counts);
@@ -170,6 +173,8 @@ class ThreadClock {
     uint64_t last_read_ns = 0;           // of its time in the run queue
     uint64_t last_counts_ns = 0;         // when its counts were due
     DurationNs run_queue_before_ns = 0;  // not of this life
+    std::optional<DurationNs> cpu_before_ns;  // as the kernel counts
+    std::optional<DurationNs> cpu_ns;         // the same, as last read
     std::optional<DurationNs> run_queue_ns;
     uint64_t run_queue_read_ns = 0;         // the time of that
     DurationNs runnable_since_read_ns = 0;  // not in it
@@ -198,6 +203,7 @@ class ThreadClock {
   // The records have come to the end of a state.
   static void UseCpuTimeRead(LiveThread& thread, uint64_t time_ns,
                              bool is_unknown);
+  static bool NeverHadACpu(const LiveThread& thread, uint64_t time_ns);
   static DurationNs HiddenNs(const LiveThread& thread);
   static void TakeKernelsTotals(LiveThread& thread);
   // What ends a state.

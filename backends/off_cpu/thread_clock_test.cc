@@ -629,6 +629,36 @@ TEST_F(ThreadClockTest, AThreadThatBeganWhileThreadsWereListedBeginsOnce) {
   EXPECT_EQ(TimesOf(8).begin_ns, 120);
 }
 
+// It may be runnable only, beside others of higher priority. Then the kernel
+// counts no time on a CPU for it.
+TEST_F(ThreadClockTest, AThreadThatSeemsToRunMayWaitForACpuAllTheTime) {
+  constexpr uint64_t kBegin = 100;
+  constexpr uint64_t kEnd = kBegin + 50'000'000;
+  for (const uint32_t tid : {7, 8, 9}) {
+    clock_.OnExisting(kPid, tid, kBegin, /*seems_to_run=*/true);
+    clock_.OnCpuTimeBefore(tid, 1'000);
+  }
+  clock_.OnCpuTime(7, 1'000, kEnd, kEnd);
+  clock_.OnCpuTime(8, 1'001, kEnd, kEnd);
+  // Its counts cannot be read any more.
+  clock_.End(kEnd);
+  EXPECT_EQ(TimesOf(7).runnable_ns, 50'000'000);
+  EXPECT_EQ(TimesOf(7).on_cpu_ns, 0);
+  for (const uint32_t tid : {8, 9}) {
+    EXPECT_EQ(TimesOf(tid).runnable_ns, 0);
+    EXPECT_EQ(TimesOf(tid).on_cpu_ns, 50'000'000);
+  }
+}
+
+// A tick may not have come yet.
+TEST_F(ThreadClockTest, AShortTimeWithoutCountsIsTimeOnACpu) {
+  clock_.OnExisting(kPid, 7, 100, /*seems_to_run=*/true);
+  clock_.OnCpuTimeBefore(7, 1'000);
+  clock_.OnCpuTime(7, 1'000, 5'000'000, 5'000'000);
+  clock_.End(5'000'100);
+  EXPECT_EQ(TimesOf(7).on_cpu_ns, 5'000'000);
+}
+
 // The kernel counts for the thread, the recording for a part of its life.
 TEST(ThreadClockCountsTest, CountsAreThoseSinceTheBegin) {
   ThreadClock clock;
