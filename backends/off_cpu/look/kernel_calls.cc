@@ -82,11 +82,12 @@ int64_t RestartedCall(std::string_view function) {
 }
 
 KernelCalls::KernelCalls()
-    : KernelCalls(symbolize::KernelSymbols::OfThisMachine(~uint64_t{0})) {}
+    : symbols_(symbolize::KernelSymbols::OfThisMachine(/*last_address=*/0)),
+      has_modules_(false) {}
 
 KernelCalls::KernelCalls(
     std::shared_ptr<const symbolize::KernelSymbols> symbols)
-    : symbols_(std::move(symbols)) {}
+    : symbols_(std::move(symbols)), has_modules_(true) {}
 
 KernelCall KernelCalls::Find(std::span<const uint64_t> frames) {
   for (const uint64_t frame : frames) {
@@ -94,6 +95,10 @@ KernelCall KernelCalls::Find(std::span<const uint64_t> frames) {
     const uint64_t address = frame - 1;
     const auto [at, is_new] = known_.try_emplace(address);
     if (is_new) {
+      if (!has_modules_ && !symbols_->Reaches(address)) {
+        symbols_ = symbolize::KernelSymbols::OfThisMachine(~uint64_t{0});
+        has_modules_ = true;
+      }
       const auto symbol = symbols_->Find(address);
       if (symbol) at->second = CallOfFunction(symbol->name);
     }

@@ -1,9 +1,12 @@
 // kernel_calls.h - tells from the kernel's stack of a blocked thread what it
 // does.
 //
-//   KernelCalls calls;                          // reads /proc/kallsyms: 0.1 s
+//   KernelCalls calls;
 //   const KernelCall call = calls.Find(sample_frames);
 //   if (call.is_stopped) ...
+//
+// The kernel's own functions are mostly known from a copy (kernel_symbols.h).
+// The first address in a module makes it read /proc/kallsyms: that takes 0.1 s.
 //
 // Threads: none.
 #ifndef KYMO_BACKENDS_OFF_CPU_LOOK_KERNEL_CALLS_H_
@@ -48,7 +51,8 @@ class KernelCalls {
   KernelCall Find(std::span<const uint64_t> frames);
 
  private:
-  const std::shared_ptr<const symbolize::KernelSymbols> symbols_;
+  std::shared_ptr<const symbolize::KernelSymbols> symbols_;
+  bool has_modules_;  // symbols_ is all that can be known
   // By address; few code places ever switch threads.
   absl::flat_hash_map<uint64_t, std::optional<KernelCall>> known_;
 };
