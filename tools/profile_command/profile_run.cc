@@ -249,7 +249,10 @@ class ProfileRun {
     if (job_) job_->Start(child.pid());
     KYMO_RETURN_IF_ERROR(recording_->Start(child.pid()));
     const int64_t exec_ns = MonotonicNs();
-    KYMO_RETURN_IF_ERROR(child.Exec());
+    if (const absl::Status status = child.Exec(); !status.ok()) {
+      if (!absl::IsNotFound(status)) return status;
+      return absl::NotFoundError(MissingPart(target_.path));
+    }
     if (const absl::Status removed = out_->RemoveOld(); !removed.ok()) {
       Say(std::string(removed.message()));
     }

@@ -10,6 +10,8 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -154,6 +156,27 @@ absl::StatusOr<std::string> FindOnPath(const std::string& word) {
 }
 
 }  // namespace
+
+std::string MissingPart(const std::string& path) {
+  std::string first_line;
+  std::getline(std::ifstream(path), first_line);
+  if (!first_line.starts_with("#!")) {
+    return absl::StrCat(path,
+                        " is there, but not the loader that it names; `readelf "
+                        "-l` shows its name, and a package for the program's "
+                        "architecture has it");
+  }
+  if (first_line.ends_with('\r')) {
+    return absl::StrCat("its first line ends with a carriage return, as on ",
+                        "Windows; `sed -i 's/\\r$//' ", path,
+                        "` removes those of all lines");
+  }
+  const size_t begin = first_line.find_first_not_of(" \t", 2);
+  if (begin == std::string::npos) return "its first line names no interpreter";
+  const size_t end = first_line.find_first_of(" \t", begin);
+  return absl::StrCat("there is no '", first_line.substr(begin, end - begin),
+                      "', which its first line names as its interpreter");
+}
 
 absl::StatusOr<Target> FindTarget(const std::string& word) {
   Target target;

@@ -22,6 +22,9 @@ struct Target {
 // kFailedPrecondition when a label cannot be built; one line each.
 absl::StatusOr<Target> FindTarget(const std::string& word);
 
+// Why the kernel finds no file (ENOENT) when it is to run one that is there.
+std::string MissingPart(const std::string& path);
+
 }  // namespace kymo::tools
 
 #endif  // KYMO_TOOLS_PROFILE_COMMAND_START_TARGET_H_

@@ -8,12 +8,15 @@
 #include <iterator>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace kymo::tools {
 namespace {
 
 namespace fs = std::filesystem;
+
+using testing::HasSubstr;
 
 class TargetTest : public testing::Test {
  protected:
@@ -104,6 +107,22 @@ TEST_F(TargetTest, WhatCannotRunIsSaid) {
   // No labels.
   EXPECT_EQ(Error(":"), absl::NotFoundError(":: command not found"));
   EXPECT_EQ(Error("a:b"), absl::NotFoundError("a:b: command not found"));
+}
+
+TEST_F(TargetTest, WhatAFileLacksIsNamed) {
+  const std::string script = folder_ + "/script";
+  std::ofstream(script) << "#! /no/such/interpreter -x\nexit\n";
+  EXPECT_EQ(MissingPart(script),
+            "there is no '/no/such/interpreter', which its first line names as "
+            "its interpreter");
+  // As editors of Windows leave it.
+  std::ofstream(script) << "#!/bin/sh\r\n";
+  EXPECT_THAT(MissingPart(script), HasSubstr("ends with a carriage return"));
+  std::ofstream(script) << "#! \n";
+  EXPECT_EQ(MissingPart(script), "its first line names no interpreter");
+  std::ofstream(script) << "\x7f"
+                           "ELF";
+  EXPECT_THAT(MissingPart(script), HasSubstr("not the loader"));
 }
 
 // In place of Bazel: a program that notes its words.
