@@ -1,6 +1,5 @@
 // `kymo gate`, from its words to its exit status.
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -201,7 +200,7 @@ class Gate {
     KYMO_ASSIGN_OR_RETURN(const std::vector<HeldLine> lines,
                           HoldBudget(budget, runs, options_));
     const std::string report = HeldText(lines, budget);
-    fputs(report.c_str(), stdout);
+    KYMO_RETURN_IF_ERROR(PrintToStandardOutput(report));
     KYMO_RETURN_IF_ERROR(WriteText(folder_ + "/budget.txt", report));
     if (!flags_.xml.empty()) {
       KYMO_RETURN_IF_ERROR(

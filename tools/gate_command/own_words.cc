@@ -1,7 +1,5 @@
 #include "tools/gate_command/own_words.h"
 
-#include <stdio.h>
-
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -31,13 +29,9 @@ OwnWords ReadOwnWords(const std::vector<std::string>& arguments,
   if (words->help) {
     const absl::StatusOr<std::string> page = ManualPage(manual, *words->help);
     if (!page.ok()) return {.exit_status = Fail(page.status(), kExitUsage)};
-    fputs(page->c_str(), stdout);
-    return {.exit_status = 0};
+    return {.exit_status = Answer(*page)};
   }
-  if (IsOn(words->own, "version")) {
-    fputs(kVersionLine, stdout);
-    return {.exit_status = 0};
-  }
+  if (IsOn(words->own, "version")) return {.exit_status = Answer(kVersionLine)};
   return {.flags = std::move(words->own), .others = std::move(words->others)};
 }
 

@@ -1,5 +1,4 @@
 // kymo - the program; `kymo --help` is its manual.
-#include <stdio.h>
 
 #include <string>
 #include <vector>
@@ -35,8 +34,7 @@ Command CommandOf(const std::string& name) {
 
 int PrintManual() {
   OccupyStandardStreams();
-  fputs(ManualPage(MakeKymoManual(), "all")->c_str(), stdout);
-  return 0;
+  return Answer(*ManualPage(MakeKymoManual(), "all"));
 }
 
 // kymo help [command [topic]].
@@ -61,10 +59,7 @@ int Main(const std::vector<std::string>& words) {
   if (const Command command = CommandOf(first)) return command(others);
   if (first == "help") return Help(others);
   OccupyStandardStreams();
-  if (first == "--version") {
-    fputs(kVersionLine, stdout);
-    return 0;
-  }
+  if (first == "--version") return Answer(kVersionLine);
   if (first == "--help" || first == "-h") return PrintManual();
   if (first.starts_with('-')) return ProfileMain(words);
   return Usage("there is no command '" + first +

@@ -1,7 +1,5 @@
 #include "tools/profile_command/command.h"
 
-#include <stdio.h>
-
 #include <utility>
 
 #include "absl/status/status.h"
@@ -41,19 +39,14 @@ int RunCommand(const std::vector<std::string>& arguments) {
     const absl::StatusOr<std::string> page =
         ProfileManual(*command->help, backends, exporters);
     if (!page.ok()) return Fail(page.status(), kExitUsage);
-    fputs(page->c_str(), stdout);
-    return 0;
+    return Answer(*page);
   }
-  if (command->version) {
-    fputs(kVersionLine, stdout);
-    return 0;
-  }
+  if (command->version) return Answer(kVersionLine);
   if (command->list) {
     SessionOptions options;
     options.target = TargetKind::kChildProcess;
     options.settings = command->settings;
-    fputs(ListActivities(backends, options).c_str(), stdout);
-    return 0;
+    return Answer(ListActivities(backends, options));
   }
   if (command->dump_pid != 0) {
     const absl::StatusOr<std::string> path = AskForDump(command->dump_pid);

@@ -144,6 +144,15 @@ TEST_F(CommandTest, PrintsWhatItIsAskedFor) {
   EXPECT_EQ(help.status(), 0);
   EXPECT_THAT(help.out, StartsWith("NAME\n    kymo profile - "));
   EXPECT_EQ(help.err, "");
+  for (const char* const flag : {"--version", "--help", "--list"}) {
+    const Ended full = WaitFor(Start({flag}, [] {
+      dup2(open("/dev/full", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
+    }));
+    EXPECT_EQ(full.status(), 1) << flag;
+    EXPECT_EQ(full.err,
+              "kymo: could not write to standard output: No space left on "
+              "device\n");
+  }
   const Ended list = Run({"--list", "--memory_mode=counters"});
   EXPECT_EQ(list.status(), 0);
   EXPECT_THAT(list.out, AllOf(HasSubstr("cpu        available\n"),
@@ -296,8 +305,10 @@ TEST_F(CommandTest, ARunThatDoesNotStartChangesNothing) {
                         "--cpu_keep_raw", script};
   const Ended ended = Run(broken);
   EXPECT_EQ(ended.status(), 127);
-  EXPECT_EQ(ended.err, "kymo: recording cpu, nvtx\nkymo: " + script +
-                           ": No such file or directory\n");
+  EXPECT_EQ(ended.err,
+            "kymo: recording cpu, nvtx\nkymo: " + script +
+                ": there is no '/no/such/interpreter', which its first "
+                "line names as its interpreter\n");
   EXPECT_FALSE(fs::exists(folder_ + "/out"));
   EXPECT_EQ(Record({"--cpu_keep_raw"}, {"ranges", "3"}).status(), 0);
   const auto before = Files();

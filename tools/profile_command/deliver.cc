@@ -279,8 +279,12 @@ absl::Status WriteFiles(const model::Trace& trace,
   if (!of_files.empty() || !status_of_tables.ok()) {
     status_of_tables = WriteTables(text + of_files, out);
   }
-  status.Update(status_of_tables);
-  return status;
+  if (status.ok() || status_of_tables.ok()) {
+    status.Update(status_of_tables);
+    return status;
+  }
+  return absl::Status(status.code(), absl::StrCat(status.message(), "; ",
+                                                  status_of_tables.message()));
 }
 
 std::string AboutNewest(const model::Trace& trace,

@@ -1,6 +1,5 @@
 #include "tools/report_command/command.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include <algorithm>
@@ -53,13 +52,8 @@ constexpr int kExitOver = 4;
 
 // CSV and JSON escape what their format needs escaped.
 absl::Status Print(const std::string& output, TextFormat format) {
-  const std::string text =
-      format == TextFormat::kText ? VisibleLines(output) : output;
-  if (fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
-      fflush(stdout) == 0) {
-    return absl::OkStatus();
-  }
-  return absl::ErrnoToStatus(errno, "could not write to standard output");
+  return PrintToStandardOutput(
+      format == TextFormat::kText ? VisibleLines(output) : output);
 }
 
 query::ResultFormat ResultFormatOf(TextFormat format) {
@@ -303,21 +297,14 @@ int RunReport(const std::vector<std::string>& arguments,
   if (!command->quiet) {
     for (const std::string& notice : command->notices) Say(notice);
   }
-  if (command->version) {
-    fputs(kVersionLine, stdout);
-    return kExitDone;
-  }
-  if (command->lists_queries) {
-    fputs(ReadyQueryList().c_str(), stdout);
-    return kExitDone;
-  }
+  if (command->version) return Answer(kVersionLine);
+  if (command->lists_queries) return Answer(ReadyQueryList());
   if (command->help || command->list) {
     const absl::StatusOr<std::string> page =
         command->help ? ReportManual(*command->help, importers, exporters)
                       : ReportList(importers, exporters);
     if (!page.ok()) return Fail(page.status(), kExitUsage);
-    fputs(page->c_str(), stdout);
-    return kExitDone;
+    return Answer(*page);
   }
   if (!command->history.empty()) {
     const absl::StatusOr<std::string> text = HistoryReport(*command);

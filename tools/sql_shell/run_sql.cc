@@ -1,8 +1,6 @@
 #include "tools/sql_shell/run_sql.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include <span>
@@ -46,14 +44,6 @@ class HardStop {
 };
 
 }  // namespace
-
-absl::Status PrintToStandardOutput(std::string_view text) {
-  if (fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
-      fflush(stdout) == 0) {
-    return absl::OkStatus();
-  }
-  return absl::ErrnoToStatus(errno, "could not write to standard output");
-}
 
 absl::Status SqlRun::Run(std::string_view sql) {
   const query::StatementList list = query::SplitStatements(sql);

@@ -47,9 +47,6 @@ class SqlRun {
 // For signal handlers: says it on standard error and ends the process.
 [[noreturn]] void EndAtOnce(std::string_view message, int status) noexcept;
 
-// Writes the text and flushes.
-absl::Status PrintToStandardOutput(std::string_view text);
-
 }  // namespace kymo::tools
 
 #endif  // KYMO_TOOLS_SQL_SHELL_RUN_SQL_H_
