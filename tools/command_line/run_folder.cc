@@ -250,6 +250,17 @@ absl::StatusOr<std::unique_ptr<ByteSink>> RunFolder::Open(
   return OutputDirectory::Open(name);
 }
 
+void RunFolder::Remove(std::string_view name) noexcept {
+  try {
+    const std::lock_guard<std::mutex> lock(note_mutex_);
+    const auto noted = noted_.find(name);
+    if (noted == noted_.end() || !HasMade(noted->first, noted->second)) return;
+  } catch (const std::bad_alloc&) {
+    return;  // as OutputDirectory's
+  }
+  OutputDirectory::Remove(name);
+}
+
 // Once the run has started, writes the name before the file exists, so that the
 // next run finds also the files of a run that was killed. What is there already
 // is the user's: the run may write over it, but no later run removes it.

@@ -63,6 +63,8 @@ class RunFolder final : public OutputDirectory {
 
   absl::StatusOr<std::unique_ptr<ByteSink>> Open(
       std::string_view name) override;
+  // Only what this run has made. RemoveOld has removed the earlier run's.
+  void Remove(std::string_view name) noexcept override;
 
   // Says that the run makes this file in another way than with Open. Call it
   // before this run's file is there.

@@ -287,6 +287,23 @@ TEST_F(RunFolderTest, FilesOfTheUserStayWhateverTheirNames) {
   EXPECT_THAT(Names(), ElementsAre("a", "b", "link.json", "trace.json"));
 }
 
+// An exporter removes the other form of its file, which may be a trace that the
+// user keeps there.
+TEST_F(RunFolderTest, OnlyWhatTheRunHasMadeIsRemoved) {
+  std::ofstream(folder_ + "/trace.json.gz") << "of the user";
+  std::ofstream(folder_ + "/given_up") << "of the user";
+  const auto out = RunFolder::Take(folder_);
+  ASSERT_TRUE((*out)->RemoveOld().ok());
+  EXPECT_TRUE((*(*out)->Open("trace.json"))->Commit().ok());
+  EXPECT_TRUE((*out)->Open("given_up").ok());  // and never committed
+  for (const char* const name : {"trace.json.gz", "given_up", "no_file"}) {
+    (*out)->Remove(name);
+  }
+  EXPECT_THAT(Names(), ElementsAre("given_up", "trace.json", "trace.json.gz"));
+  (*out)->Remove("trace.json");
+  EXPECT_THAT(Names(), ElementsAre("given_up", "trace.json.gz"));
+}
+
 TEST_F(RunFolderTest, NothingOutsideTheFolderIsRemoved) {
   std::ofstream(folder_ + "/outside") << "text";
   const std::string inside = folder_ + "/inside";

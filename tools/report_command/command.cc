@@ -30,6 +30,7 @@
 #include "tools/command_line/say.h"
 #include "tools/command_line/shared_flags.h"
 #include "tools/command_line/user_folder.h"
+#include "tools/deliver/report_folder.h"
 #include "tools/deliver/view_page.h"
 #include "tools/report_command/check_report.h"
 #include "tools/report_command/deliver.h"
@@ -202,7 +203,7 @@ class ReportRun {
                              const model::Trace* before) {
     if (command_.exporters.empty()) return kExitDone;
     KYMO_ASSIGN_OR_RETURN(const std::string folder, OutputFolder());
-    OutputDirectory out(folder);
+    ReportFolder out(folder, inputs_.paths());
     KYMO_RETURN_IF_ERROR(out.CheckWritable());
     KYMO_ASSIGN_OR_RETURN(
         const std::vector<std::string> notices,
@@ -223,7 +224,7 @@ class ReportRun {
     KYMO_RETURN_IF_ERROR(Print(report.table, command_.format));
     if (command_.exporters.empty()) return kExitDone;
     KYMO_ASSIGN_OR_RETURN(const std::string folder, OutputFolder());
-    OutputDirectory out(folder);
+    ReportFolder out(folder, inputs_.paths());
     KYMO_RETURN_IF_ERROR(out.CheckWritable());
     KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> notices,
                           ExportSums(report.sums, command_, exporters_, out));
