@@ -41,13 +41,9 @@ class ReportingMemoryResource : public std::pmr::memory_resource {
  private:
   void* do_allocate(size_t bytes, size_t alignment) override {
     const int64_t size = static_cast<int64_t>(bytes);
-    void* block = nullptr;
-    try {
-      block = upstream_->allocate(bytes, alignment);
-    } catch (...) {
-      ReportOutOfMemory(size, {.allocated = allocated_bytes()});
-      throw;
-    }
+    Attempt attempt = {*this, size};
+    void* const block = upstream_->allocate(bytes, alignment);
+    attempt.has_succeeded = true;
     ReportMemoryUsage(block, size, {.allocated = Add(size)});
     return block;
   }
@@ -63,6 +59,19 @@ class ReportingMemoryResource : public std::pmr::memory_resource {
     // Each resource counts its own bytes, so it must get its own blocks back.
     return this == &other;
   }
+
+  // Reports an allocation from which an exception came. It catches none, so
+  // that the header compiles with -fno-exceptions.
+  struct Attempt {
+    ~Attempt() {
+      if (has_succeeded) return;
+      ReportOutOfMemory(bytes, {.allocated = resource.allocated_bytes()});
+    }
+
+    const ReportingMemoryResource& resource;
+    const int64_t bytes;
+    bool has_succeeded = false;
+  };
 
   int64_t Add(int64_t bytes) noexcept {
     return allocated_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;

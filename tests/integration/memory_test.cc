@@ -329,6 +329,22 @@ TEST(MemoryTest, ReportsAreNotCountedBesideTheHeap) {
             3);
 }
 
+TEST(MemoryTest, AResourceReportsWhatItDoesNotGet) {
+  const auto profile = Record({}, [] {
+    ReportingMemoryResource resource(std::pmr::null_memory_resource());
+    EXPECT_THROW(Opaque(resource.allocate(4444)), std::bad_alloc);
+    EXPECT_EQ(resource.allocated_bytes(), 0);
+  });
+  int reported = 0;
+  for (const MemoryRecord& record : profile->trace()->memory()) {
+    if (record.source != MemorySource::kReported) continue;
+    EXPECT_EQ(record.event, MemoryEvent::kOutOfMemory);
+    EXPECT_EQ(record.bytes, 4444);
+    ++reported;
+  }
+  EXPECT_EQ(reported, 1);
+}
+
 TEST(MemoryTest, TheTimelineHasPyTorchsThreeForms) {
   const auto profile = Record({}, [] {
     KYMO_RECORD_FUNCTION("op");
