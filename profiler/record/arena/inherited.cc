@@ -31,7 +31,7 @@ void TakeOverNames(const Arena& from, const Arena& to) noexcept {
   auto* const copies = reinterpret_cast<Id*>(At(to, plan.name_index_offset));
   for (uint32_t i = 0; i < plan.name_index_capacity; ++i) {
     const uint32_t id = ids[i].load(std::memory_order_acquire);
-    // A page without names takes no memory.
+    // In the new index, a page without names takes no memory.
     if (id != 0) copies[i].store(id, std::memory_order_relaxed);
   }
   const uint64_t used = std::min(
