@@ -76,7 +76,7 @@ class DescriptorNamesTest : public ::testing::Test {
 
 TEST_F(DescriptorNamesTest, APipeHasTheProcessAtItsOtherEnd) {
   const WaitCause cause = Of(pipe_[0]);
-  EXPECT_EQ(cause.kind, WaitKind::kNetwork);
+  EXPECT_EQ(cause.kind, WaitKind::kPipe);
   EXPECT_EQ(Text(cause), "pipe from itself");
 }
 
@@ -186,7 +186,7 @@ TEST_F(DescriptorNamesTest, ANumberThatWasUsedAgainHasNoNameOfAnother) {
     names_.Search();
   }
   // Since then it is known what it is.
-  EXPECT_EQ(Of(event, {.sampled = &call}).kind, WaitKind::kNetwork);
+  EXPECT_EQ(Of(event, {.sampled = &call}).kind, WaitKind::kPipe);
   close(event);
 }
 
@@ -202,7 +202,7 @@ TEST_F(DescriptorNamesTest, AHookKnowsThatTheNumberWasAnotherFiles) {
   close(other[0]);
   close(other[1]);
   const WaitCause cause = Of(other[0], of_pipe);
-  EXPECT_EQ(cause.kind, WaitKind::kNetwork);
+  EXPECT_EQ(cause.kind, WaitKind::kPipe);
 }
 
 }  // namespace

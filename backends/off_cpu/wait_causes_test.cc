@@ -100,7 +100,7 @@ TEST(BlockedLookTest, ThreadsAreSeenAfterTheMainThreadHasEnded) {
       LookAtDescriptor(child.pid(), tid, static_cast<uint64_t>(ends[0]));
   EXPECT_TRUE(info.link.starts_with("pipe:[")) << info.link;
   EXPECT_EQ(info.mode, uint32_t{S_IFIFO});
-  EXPECT_EQ(KindOf({child.pid(), tid}), model::WaitKind::kNetwork);
+  EXPECT_EQ(KindOf({child.pid(), tid}), model::WaitKind::kPipe);
   for (const int end : {ends[0], ends[1], told[0], told[1]}) close(end);
 }
 

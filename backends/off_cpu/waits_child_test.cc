@@ -117,7 +117,7 @@ TEST_P(WaitsChildTest, WaitsHaveTheirKindAndPlace) {
   };
   EXPECT_NEAR(share("(anonymous namespace)::WaitForLock", WaitKind::kLock),
               lock_ns / all_ns, most);
-  EXPECT_NEAR(share("(anonymous namespace)::WaitForPipe", WaitKind::kNetwork),
+  EXPECT_NEAR(share("(anonymous namespace)::WaitForPipe", WaitKind::kPipe),
               pipe_ns / all_ns, most);
   EXPECT_NEAR(share("(anonymous namespace)::WaitForTime", WaitKind::kSleep),
               time_ns / all_ns, most);
@@ -127,7 +127,7 @@ TEST_P(WaitsChildTest, WaitsHaveTheirKindAndPlace) {
       EXPECT_TRUE(object.ends_with("g_waiter_mutex in test_waiter")) << object;
     }
     if (IsIn(wait.stack, "(anonymous namespace)::WaitForPipe") &&
-        wait.kind == WaitKind::kNetwork && wait.duration_ns > 10 * kNsPerMs) {
+        wait.kind == WaitKind::kPipe && wait.duration_ns > 10 * kNsPerMs) {
       EXPECT_EQ(object, "pipe from itself");
     }
   }
@@ -205,17 +205,17 @@ TEST_P(WaitsChildTest, WaitsAddUpToTheTimeOffCpus) {
 // Hand-overs through pipes are more than the budget of samples permits.
 TEST_P(WaitsChildTest, HandOversAreSampled) {
   ASSERT_NO_FATAL_FAILURE(Run("paced", 20'000));
-  uint64_t network = 0, unknown = 0;
+  uint64_t pipe = 0, unknown = 0;
   for (const auto& sum : shard_.thread_states->short_waits) {
-    if (sum.kind == WaitKind::kNetwork) network += sum.count;
+    if (sum.kind == WaitKind::kPipe) pipe += sum.count;
     if (sum.kind == WaitKind::kUnknown) unknown += sum.count;
   }
   if (HasHooks()) {
-    EXPECT_GT(network, 10'000u);
-    EXPECT_LT(unknown, network / 20);
+    EXPECT_GT(pipe, 10'000u);
+    EXPECT_LT(unknown, pipe / 20);
   }
   if (HasSamples()) {
-    EXPECT_GT(network, 100u);
+    EXPECT_GT(pipe, 100u);
   }
 }
 

@@ -32,7 +32,7 @@ using model::WaitSum;
 
 bool MayWaitForWork(WaitKind kind) {
   return kind == WaitKind::kCondition || kind == WaitKind::kPoll ||
-         kind == WaitKind::kNetwork;
+         kind == WaitKind::kNetwork || kind == WaitKind::kPipe;
 }
 
 bool HasRanges(const Trace& trace, TrackIndex track) {

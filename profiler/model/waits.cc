@@ -30,6 +30,8 @@ std::string_view NameOf(WaitKind kind) {
       return "CPU busy";
     case WaitKind::kOther:
       return "other";
+    case WaitKind::kPipe:
+      return "pipe";
   }
   return "unknown";
 }

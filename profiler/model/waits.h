@@ -26,7 +26,8 @@
 
 namespace kymo::model {
 
-// What a thread waited for.
+// What a thread waited for. Files hold these numbers: a new kind goes to the
+// end.
 enum class WaitKind : uint8_t {
   kUnknown,    // nobody saw it
   kLock,       // a mutex, a semaphore, a read-write lock
@@ -35,13 +36,14 @@ enum class WaitKind : uint8_t {
   kRead,     // a file or a disk
   kWrite,    // the same
   kPoll,     // any of several descriptors: poll, select, epoll_wait
-  kNetwork,  // a socket or a pipe
+  kNetwork,  // a socket, or a queue of messages
   kChild,    // the end of a process
   kPageFault,
   kCpuBusy,  // preempted: other threads had the CPU
   kOther,
+  kPipe,  // a pipe or a FIFO, whether it is read or written
 };
-inline constexpr WaitKind kLastWaitKind = WaitKind::kOther;
+inline constexpr WaitKind kLastWaitKind = WaitKind::kPipe;
 
 // As in tables and files: "lock", "page fault", ...
 std::string_view NameOf(WaitKind kind);

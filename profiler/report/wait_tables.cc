@@ -43,10 +43,10 @@ int64_t Count(uint64_t count) { return static_cast<int64_t>(count); }
 
 // Of each kind a column, but not of kCpuBusy: such a thread is runnable.
 constexpr WaitKind kBlockedKinds[] = {
-    WaitKind::kLock,    WaitKind::kCondition, WaitKind::kSleep,
-    WaitKind::kRead,    WaitKind::kWrite,     WaitKind::kPoll,
-    WaitKind::kNetwork, WaitKind::kChild,     WaitKind::kPageFault,
-    WaitKind::kOther,   WaitKind::kUnknown};
+    WaitKind::kLock,      WaitKind::kCondition, WaitKind::kSleep,
+    WaitKind::kRead,      WaitKind::kWrite,     WaitKind::kPoll,
+    WaitKind::kNetwork,   WaitKind::kPipe,      WaitKind::kChild,
+    WaitKind::kPageFault, WaitKind::kOther,     WaitKind::kUnknown};
 
 // "page_fault_ns" and "Page fault" of "page fault".
 ValueColumn KindColumn(WaitKind kind) {

@@ -245,14 +245,13 @@ WaitKind KindOfDescriptor(WaitKind kind, std::string_view link, uint32_t mode) {
   const bool is_timer = link == "anon_inode:[timerfd]";
   if (kind == WaitKind::kPoll && is_timer) return WaitKind::kSleep;
   if (kind != WaitKind::kRead && kind != WaitKind::kWrite) return kind;
-  if (link.starts_with("socket:") || link.starts_with("pipe:")) {
-    return WaitKind::kNetwork;
-  }
+  if (link.starts_with("socket:")) return WaitKind::kNetwork;
+  if (link.starts_with("pipe:")) return WaitKind::kPipe;
   if (is_timer) return WaitKind::kSleep;
   // Without a name, it was closed before anybody knew what it was.
   if (link == "anon_inode:") return WaitKind::kOther;
   if (link.starts_with("anon_inode:")) return WaitKind::kPoll;
-  if (S_ISFIFO(mode)) return WaitKind::kNetwork;
+  if (S_ISFIFO(mode)) return WaitKind::kPipe;
   if (S_ISCHR(mode)) return WaitKind::kOther;
   return kind;
 }

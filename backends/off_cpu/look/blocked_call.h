@@ -55,9 +55,10 @@ inline constexpr int64_t kOtherCall = int64_t{1} << 32;
 int64_t NumberOfCall(std::string_view name);
 
 // `link`: where /proc/PID/fd/N points; `mode`: its type (inode(7)), or 0.
-// Sockets and pipes are kNetwork, whoever reads or writes them, and wherever
-// pipes have a path. Timers are kSleep, also if they are polled; eventfd,
-// inotify and signalfd kPoll, terminals and other devices kOther.
+// Sockets are kNetwork and pipes kPipe, whoever reads or writes them. A pipe
+// with a path, a FIFO, is known by its mode. Timers are kSleep, also if they
+// are polled; eventfd, inotify and signalfd kPoll, terminals and other devices
+// kOther.
 model::WaitKind KindOfDescriptor(model::WaitKind kind, std::string_view link,
                                  uint32_t mode = 0);
 

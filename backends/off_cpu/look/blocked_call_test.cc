@@ -103,10 +103,11 @@ TEST(WaitOfTest, WithoutACallItIsAPageFault) {
   EXPECT_EQ(Of(100'000).kind, WaitKind::kOther);
 }
 
-TEST(KindOfDescriptorTest, SocketsAndPipesAreNetwork) {
+TEST(KindOfDescriptorTest, SocketsAreNetworkAndPipesArePipes) {
   EXPECT_EQ(KindOfDescriptor(WaitKind::kRead, "socket:[1]"),
             WaitKind::kNetwork);
-  EXPECT_EQ(KindOfDescriptor(WaitKind::kWrite, "pipe:[1]"), WaitKind::kNetwork);
+  EXPECT_EQ(KindOfDescriptor(WaitKind::kWrite, "pipe:[1]"), WaitKind::kPipe);
+  EXPECT_EQ(KindOfDescriptor(WaitKind::kRead, "pipe:[1]"), WaitKind::kPipe);
   EXPECT_EQ(KindOfDescriptor(WaitKind::kRead, "/tmp/pipe:[1]"),
             WaitKind::kRead);
   EXPECT_EQ(KindOfDescriptor(WaitKind::kRead, ""), WaitKind::kRead);
@@ -131,7 +132,7 @@ TEST(KindOfDescriptorTest, TimersAreSleepsAndEventsArePolls) {
 TEST(KindOfDescriptorTest, NamedPipesAndTerminalsAreNoFiles) {
   // inode(7): the octal numbers of the types
   EXPECT_EQ(KindOfDescriptor(WaitKind::kRead, "/tmp/fifo", 0010000),
-            WaitKind::kNetwork);
+            WaitKind::kPipe);
   EXPECT_EQ(KindOfDescriptor(WaitKind::kRead, "/dev/pts/0", 0020000),
             WaitKind::kOther);
   EXPECT_EQ(KindOfDescriptor(WaitKind::kWrite, "/dev/sda", 0060000),

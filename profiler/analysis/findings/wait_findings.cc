@@ -53,6 +53,9 @@ std::string_view NextStep(WaitKind kind) {
     case WaitKind::kNetwork:
       return "Send requests together or ahead of time, or do other work until "
              "the answer comes";
+    case WaitKind::kPipe:
+      return "See what the process at the pipe's other end does meanwhile, or "
+             "do other work until it is ready";
     case WaitKind::kPageFault:
       return "Touch the memory ahead of time, read the file instead of mapping "
              "it, or give the machine more memory";

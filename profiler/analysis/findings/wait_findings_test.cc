@@ -104,7 +104,7 @@ TEST(WaitFindingsTest, KindsOfWaits) {
       EXPECT_FALSE(finding.next_step.empty());
     with_step += static_cast<int>(waits.size());
   }
-  EXPECT_EQ(with_step, 5);  // sleep, read, write, poll, network
+  EXPECT_EQ(with_step, 6);  // sleep, read, write, poll, network, pipe
 }
 
 TEST(WaitFindingsTest, AThreadWithoutRangesMaySleepBetweenItsTurns) {
