@@ -184,6 +184,19 @@ TEST(UndeliveredTest, CountsFromFivePerCentOn) {
                 0);
 }
 
+// Each thread leaves out up to one period, its last.
+TEST(UndeliveredTest, TheEndsOfThreadsAreNoLoss) {
+  constexpr auto kOf = [](int64_t ran_ms, int64_t got_ms, uint64_t threads) {
+    return UndeliveredSamples(ran_ms * kNsPerMs, got_ms * kNsPerMs, kNsPerMs,
+                              threads);
+  };
+  EXPECT_EQ(kOf(72, 30, 62), (Undelivered{.lost = 0, .at_ends = 42}));
+  EXPECT_EQ(kOf(72, 30, 35), (Undelivered{.lost = 0, .at_ends = 42}));
+  EXPECT_EQ(kOf(72, 30, 20), (Undelivered{.lost = 22, .at_ends = 20}));
+  for (const uint64_t n : {0, 500}) EXPECT_EQ(kOf(1000, 960, n), Undelivered());
+  EXPECT_EQ(kOf(1000, 0, 1), (Undelivered{.lost = 999, .at_ends = 1}));
+}
+
 TEST(UndeliveredTest, LessIsToldAsTimeWhereTheClockIsExact) {
   EXPECT_EQ(UnsampledTimeText(20'000 * kNsPerMs, 19'985 * kNsPerMs, kNsPerMs),
             "");

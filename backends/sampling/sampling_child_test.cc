@@ -49,6 +49,10 @@ class SamplingChildTest : public ::testing::TestWithParam<const char*> {
   bool IsTimer() const { return std::string(GetParam()) == "timer"; }
 
   void Run(const std::string& program, const std::string& mode, int ms) {
+    ASSERT_NO_FATAL_FAILURE(Record(program, mode, ms));
+    ASSERT_FALSE(shard().samples.empty());
+  }
+  void Record(const std::string& program, const std::string& mode, int ms) {
     const int64_t stolen_before_ns = StolenNs();
     auto run =
         ProfileChild(options_, {DataFile(program), mode, std::to_string(ms)},
@@ -58,7 +62,6 @@ class SamplingChildTest : public ::testing::TestWithParam<const char*> {
     run_ = *std::move(run);
     ASSERT_TRUE(WIFEXITED(run_.wait_status));
     ASSERT_EQ(WEXITSTATUS(run_.wait_status), 0);
-    ASSERT_FALSE(shard().samples.empty());
   }
   const model::TraceShard& shard() const { return run_.shard; }
   // Without the one about stacks that are not whole: how many there are of a
@@ -213,6 +216,18 @@ TEST_P(SamplingChildTest, ShortProcessesAreShownRightOrSaidToBeBiased) {
     EXPECT_GT(shard().ledger.Get(Loss::kSamplesBiased), 500u)
         << Summary(shard());
   }
+}
+
+// The children's 0.5 s of CPU time have no samples, since each ends within its
+// first period. Nobody asked for one there, so nothing is lost.
+TEST_P(SamplingChildTest, ThreadsThatEndWithinAPeriodAreNoLoss) {
+  if (IsTimer()) GTEST_SKIP() << "timers have no such count of threads";
+  options_.settings["sampling_all_processes"] = "never";
+  options_.settings["sampling_hz"] = "50";
+  ASSERT_NO_FATAL_FAILURE(Record("test_burner", "short", 400));
+  EXPECT_EQ(shard().ledger.Get(Loss::kSamplesNotDelivered), 0u)
+      << Summary(shard());
+  EXPECT_GT(shard().ledger.Get(Loss::kSamplesNotDue), 10u) << Summary(shard());
 }
 
 // The session goes on with events of all processes while threads begin and end.

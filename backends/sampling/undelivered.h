@@ -9,16 +9,43 @@
 
 namespace kymo::sampling {
 
+// Whether so much CPU time has no samples that it must be said: more than 5 %,
+// and more than 10 periods.
+constexpr bool IsMuch(DurationNs missing_ns, DurationNs cpu_time_ns,
+                      DurationNs period_ns) {
+  return missing_ns > cpu_time_ns / 20 && missing_ns > 10 * period_ns;
+}
+
 // How many ticks are missing if `cpu_time_ns` ran and samples stand for
-// `sampled_ns` of it. The result is 0 unless more than 5 % and more than 10
-// ticks are missing. A thread's last, incomplete period is never sampled, and
-// that is no loss.
+// `sampled_ns` of it. The result is 0 unless IsMuch.
 constexpr uint64_t UndeliveredSamples(DurationNs cpu_time_ns,
                                       DurationNs sampled_ns,
                                       DurationNs period_ns) {
   const DurationNs missing_ns = cpu_time_ns - sampled_ns;
-  if (missing_ns <= cpu_time_ns / 20 || missing_ns <= 10 * period_ns) return 0;
+  if (!IsMuch(missing_ns, cpu_time_ns, period_ns)) return 0;
   return static_cast<uint64_t>(missing_ns / period_ns);
+}
+
+// A thread's last, incomplete period is never sampled. That is no loss, since
+// nobody asked for such a sample. Of programs whose threads live for about a
+// period, it is much of the CPU time nevertheless.
+struct Undelivered {
+  uint64_t lost = 0;     // more than the ends of threads can explain
+  uint64_t at_ends = 0;  // the others
+  bool operator==(const Undelivered&) const = default;
+};
+
+// The same of `threads` threads, each of which may leave out up to one period.
+constexpr Undelivered UndeliveredSamples(DurationNs cpu_time_ns,
+                                         DurationNs sampled_ns,
+                                         DurationNs period_ns,
+                                         uint64_t threads) {
+  const uint64_t all = UndeliveredSamples(cpu_time_ns, sampled_ns, period_ns);
+  if (all <= threads) return {.lost = 0, .at_ends = all};
+  const auto rest_ns = static_cast<DurationNs>(all - threads) * period_ns;
+  const uint64_t lost =
+      IsMuch(rest_ns, cpu_time_ns, period_ns) ? all - threads : 0;
+  return {.lost = lost, .at_ends = all - lost};
 }
 
 // Of a recording whose user may not look into the kernel. The time that has no

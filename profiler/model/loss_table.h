@@ -80,7 +80,8 @@
       "tests/reliability/lost_samples_test.py",                                \
       "test_collector_that_does_not_keep_up")                                  \
   ROW(kSamplesNotDelivered, "samples_not_delivered", kLoss,                    \
-      "samples asked for that the timer did not deliver",                      \
+      "samples that did not come, although threads ran: try the other "        \
+      "sampling_sampler (perf or timer), or a smaller sampling_hz",            \
       "tests/reliability/lost_samples_test.py",                                \
       "test_child_that_no_timer_reaches")                                      \
   ROW(kSwitchesLost, "switches_lost", kLoss,                                   \
@@ -99,9 +100,10 @@
       "backends/off_cpu/waits_child_test.cc",                                  \
       "WithoutPerfEventsThereAreTotals")                                       \
   ROW(kStacksTruncated, "stacks_truncated", kLoss,                             \
-      "stacks without their outermost callers; in samples [truncated] stands " \
-      "for these: raise sampling_stack_bytes (at most 65528), or use "         \
-      "sampling_sampler=timer, which follows 1024 frames; operations and "     \
+      "stacks of samples, waits, operations and allocations without their "    \
+      "outermost callers, for which [truncated] stands in samples; self "      \
+      "times are right. sampling_sampler=timer follows 1024 frames, perf as "  \
+      "many as fit into sampling_stack_bytes (at most 65528); operations and " \
       "allocations keep 64",                                                   \
       "backends/sampling/sampling_child_test.cc",                              \
       "AStackDeeperThanTheCopyIsCountedAsTruncated")                           \
@@ -182,6 +184,12 @@
       "sampling_hz, or use sampling_sampler=timer",                            \
       "backends/sampling/sample_bias_test.cc",                                 \
       "SamplesOfShortThreadsAreBiased")                                        \
+  ROW(kSamplesNotDue, "samples_not_due", kNote,                                \
+      "periods of CPU time without a sample, because threads ended before "    \
+      "their next sample was due: raise sampling_hz, to 10000 for threads "    \
+      "that live for a millisecond",                                           \
+      "backends/sampling/sampling_child_test.cc",                              \
+      "ThreadsThatEndWithinAPeriodAreNoLoss")                                  \
   ROW(kSamplesAtSwitches, "samples_at_switches", kNote,                        \
       "samples where the kernel switches threads: much of that time may be "   \
       "the cost of perf events at each switch; record with CAP_PERFMON, or "   \

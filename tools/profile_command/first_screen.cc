@@ -200,6 +200,7 @@ bool IsShareOfSamples(Loss loss) {
   switch (loss) {
     case Loss::kSamplesLost:
     case Loss::kSamplesNotDelivered:
+    case Loss::kSamplesNotDue:
     case Loss::kStacksTruncated:
     case Loss::kStacksIncomplete:
     case Loss::kStacksBeyondLimit:
@@ -238,6 +239,7 @@ bool ChangesTheAnswer(Loss loss) {
     case Loss::kArgumentsTruncated:
       return false;
     case Loss::kSamplesBiased:
+    case Loss::kSamplesNotDue:
     case Loss::kSamplesAtSwitches:
       return true;
     default:

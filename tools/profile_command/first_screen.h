@@ -11,7 +11,7 @@
 //
 //   Finding: _PyEval_EvalFrameDefault took 19 % of the CPU time (45.0 ms); ...
 //
-//   Lost: 24 (9 %) samples asked for that the timer did not deliver
+//   Lost: 24 (9 %) stacks whose unwinding stopped early
 //
 // The lines break between words. The whole tables, in PyTorch's form, are in
 // key_averages.txt.
