@@ -182,10 +182,12 @@ void RecordRunningProcess() {
     for (const auto& part_ns : shared.cpu_ns) {
       used_ns += static_cast<double>(part_ns.load());
     }
-    EXPECT_LE(static_cast<double>(finished.trace->ledger().Get(
-                  model::Loss::kSamplesNotDelivered)) *
-                  1e6,  // 1000 Hz
-              0.15 * used_ns + kParts * 15e6 + stolen_ns);
+    const model::LossLedger& ledger = finished.trace->ledger();
+    EXPECT_LE(
+        static_cast<double>(ledger.Get(model::Loss::kSamplesNotDelivered) +
+                            ledger.Get(model::Loss::kSamplesNotDue)) *
+            1e6,  // 1000 Hz
+        0.15 * used_ns + kParts * 15e6 + stolen_ns);
   }
   munmap(memory, sizeof(Shared));
 }
@@ -320,7 +322,8 @@ void AccountForCrowd() {
   const model::LossLedger& ledger = finished.trace->ledger();
   const auto counted_ms = static_cast<double>(  // 1000 Hz
       ledger.Get(model::Loss::kSamplesLost) +
-      ledger.Get(model::Loss::kSamplesNotDelivered));
+      ledger.Get(model::Loss::kSamplesNotDelivered) +
+      ledger.Get(model::Loss::kSamplesNotDue));
   const double said_ms = MsSaidToHaveNoSamples((*recording)->Remarks());
   const double known_ms = sampled_ms + counted_ms + said_ms;
   const std::string all =

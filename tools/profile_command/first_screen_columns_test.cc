@@ -418,6 +418,7 @@ TEST_F(LossTest, OneSampleInTwentyCounts) {
   using model::Loss;
   const std::pair<Loss, size_t> kinds[] = {{Loss::kSamplesLost, 19},
                                            {Loss::kSamplesNotDelivered, 19},
+                                           {Loss::kSamplesNotDue, 19},
                                            {Loss::kStacksIncomplete, 20},
                                            {Loss::kStacksTruncated, 20}};
   for (const auto& [loss, samples] : kinds) {

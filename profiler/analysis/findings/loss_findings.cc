@@ -45,7 +45,8 @@ constexpr Doubt kDoubts[] = {
     {Loss::kSamplesLost, Samples, "CPU times of functions",
      "Sample less often with --sampling_hz"},
     {Loss::kSamplesNotDelivered, Samples, "CPU times of functions",
-     "Sample less often with --sampling_hz, or on a machine with less work"},
+     "Try the other --sampling_sampler (perf or timer), or sample less often "
+     "with --sampling_hz"},
     {Loss::kStacksIncomplete, model::CountUnwoundStacks, "callers of functions",
      "Build with unwind tables (-fasynchronous-unwind-tables)"},
     {Loss::kMemoryRecordsLeftOut, MemoryRecords, "numbers of memory",
@@ -69,6 +70,8 @@ void AddLossFindings(const FindingRun& run, std::vector<Finding>& findings) {
     if (lost == 0 || lost < least) continue;
     // Without any record, the trace has no number of memory to doubt.
     if (doubt.loss == Loss::kMemoryRecordsLeftOut && kept == 0) continue;
+    // What helps is the next step.
+    const std::string_view meaning = model::LossMeaning(doubt.loss);
     Finding finding;
     finding.kind = FindingKind::kLostData;
     finding.share = static_cast<double>(lost) / static_cast<double>(all);
@@ -76,7 +79,7 @@ void AddLossFindings(const FindingRun& run, std::vector<Finding>& findings) {
         "The ", ToAbsl(doubt.numbers), " are in doubt: ",
         PercentText(static_cast<double>(lost), static_cast<double>(all)), " (",
         CountText(static_cast<int64_t>(lost)), ") ",
-        ToAbsl(model::LossMeaning(doubt.loss)));
+        ToAbsl(meaning.substr(0, meaning.find(": try "))));
     finding.next_step = std::string(doubt.next_step);
     finding.evidence = {.kind = EvidenceKind::kRow,
                         .name = std::string(model::LossName(doubt.loss)),
