@@ -69,6 +69,9 @@ struct TraceShard {
   StringTable strings;
   std::vector<Process> processes;
   std::vector<Track> tracks;
+  // By track, when its thread ended; 0: it runs, or nobody saw its end. Empty:
+  // the source knows of no ends.
+  std::vector<TimeNs> thread_ends;
   std::vector<TrackEvents> events;
   EventBlock block;
   std::vector<Detail> details;

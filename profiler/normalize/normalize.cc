@@ -184,6 +184,24 @@ class Merger {
         end = std::max(end, thread.end_ns);
       }
     }
+    AddToldEnds();
+  }
+
+  // Ends of threads whose life was not recorded. Of threads that had one number
+  // one after the other, each must have ended.
+  void AddToldEnds() {
+    constexpr TimeNs kRuns = std::numeric_limits<TimeNs>::max();
+    std::vector<TimeNs> told(tracks_.size());
+    for (size_t s = 0; s < shards_.size(); ++s) {
+      const std::vector<TimeNs>& ends = shards_[s].thread_ends;
+      for (size_t t = 0; t < ends.size(); ++t) {
+        TimeNs& end = told[maps_[s].tracks[t]];
+        end = std::max(end, ends[t] == 0 ? kRuns : ends[t]);
+      }
+    }
+    for (size_t t = 0; t < told.size(); ++t) {
+      if (thread_ends_[t] == 0 && told[t] != kRuns) thread_ends_[t] = told[t];
+    }
   }
 
   void MergeDetails() {

@@ -11,6 +11,8 @@
 #include "gtest/gtest.h"
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/time.h"
 #include "profiler/model/trace.h"
 #include "tests/integration/test_profile.h"
 
@@ -135,6 +137,24 @@ TEST(ProfileTest, RangeThatEndsOnAnotherThreadIsAsynchronous) {
   EXPECT_EQ(trace.parent()[async], model::kNoEvent);
   EXPECT_EQ(ParentName(trace, "inside"), "around");
   EXPECT_FALSE(trace.ledger().AnythingLost());
+}
+
+// The thread is long gone when the recording ends.
+TEST(ProfileTest, ARangeThatNobodyEndsEndsWithItsThread) {
+  TimeNs gone_ns = 0;
+  std::unique_ptr<RecordFunction> open;
+  const auto profile = Record([&] {
+    std::thread([&] {
+      open = std::make_unique<RecordFunction>(Literal("left open"));
+    }).join();
+    gone_ns = MonotonicNs() + EpochOffsetNs();
+    usleep(100'000);
+  });
+  const model::Trace& trace = *profile->trace();
+  const model::EventIndex range = Find(trace, "left open");
+  EXPECT_NE(trace.flags()[range] & model::kEventOpen, 0);
+  // The two clocks do not agree on the last microseconds.
+  EXPECT_LE(trace.end()[range], gone_ns + 10 * kNsPerMs);
 }
 
 TEST(ProfileTest, RangesThatEndInTheWrongOrderAreShownBesideEachOther) {

@@ -99,6 +99,23 @@ std::vector<model::TrackIndex> AddTracks(const ArenaShardInput& input,
   return tracks;
 }
 
+// When the threads of the tracks ended, as far as they said so themselves.
+void AddThreadEnds(const ArenaShardInput& input,
+                   const std::vector<model::TrackIndex>& tracks,
+                   model::TraceShard& shard) {
+  shard.thread_ends.resize(shard.tracks.size());
+  for (uint32_t stream = 0; stream < tracks.size(); ++stream) {
+    if (tracks[stream] == model::kNoTrack) continue;
+    const int64_t end_ns = input.arena.heap_counts(stream).thread_end_ns.load(
+        std::memory_order_relaxed);
+    // A broken target may have written anything.
+    if (end_ns <= 0) continue;
+    shard.thread_ends[tracks[stream]] =
+        static_cast<TimeNs>(static_cast<uint64_t>(end_ns) +
+                            static_cast<uint64_t>(input.epoch_offset_ns));
+  }
+}
+
 // The heap's counts since the session's start, also of threads without records.
 void AddHeapCounts(const ArenaShardInput& input,
                    std::vector<model::TrackIndex>& tracks,
@@ -227,6 +244,7 @@ std::vector<DecodedChunk> FillShard(ArenaShardInput input,
   AddProcesses(input, shard);
   std::vector<model::TrackIndex> tracks = AddTracks(input, shard);
   if (input.with_memory) AddHeapCounts(input, tracks, shard);
+  AddThreadEnds(input, tracks, shard);
   shard.memory_sample_interval =
       static_cast<double>(input.heap_sample_interval);
   const Arena& arena = input.arena;

@@ -238,13 +238,15 @@ struct StreamEntry {
 };
 static_assert(sizeof(StreamEntry) == 64);
 
-// A thread's heap counts, if the heap is only counted. There is one for each
-// stream, and only the stream's thread writes it.
+// What StreamEntry has no room for: a thread's heap counts, if the heap is only
+// counted, and the thread's end. There is one for each stream, and only the
+// stream's thread writes it.
 struct HeapCounts {
   std::atomic<uint64_t> allocations;
   std::atomic<uint64_t> frees;
   std::atomic<uint64_t> allocated_bytes;
-  uint64_t reserved;
+  // CLOCK_MONOTONIC. 0: the thread runs, or nobody saw its end.
+  std::atomic<int64_t> thread_end_ns;
 };
 static_assert(sizeof(HeapCounts) == 32);
 

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "profiler/base/clock.h"
 #include "profiler/record/host/live_sessions.h"
 #include "profiler/record/host/own_process.h"
 #include "profiler/record/host/thread_names.h"
@@ -136,6 +137,11 @@ void AddLate(Wiped* wiped, ThreadStream* stream) noexcept {
 constexpr uint32_t kExitRounds = 3;
 static_assert(kExitRounds < PTHREAD_DESTRUCTOR_ITERATIONS);
 
+void StoreThreadEnd(ThreadStream* stream) noexcept {
+  stream->heap_counts->thread_end_ns.store(MonotonicNs(),
+                                           std::memory_order_relaxed);
+}
+
 // Ends the thread's recording; runs as a pthread key's destructor.
 void OnThreadExit(void* value) {
   ThreadStream* const stream = static_cast<ThreadStream*>(value);
@@ -149,6 +155,7 @@ void OnThreadExit(void* value) {
   }
   if (stream->stream_plus_1 != 0) {
     StoreThreadName(own.arena.stream(stream->stream_plus_1 - 1));
+    StoreThreadEnd(stream);
   }
   Wiped* const wiped = GetWiped();
   Lock lock(wiped);
@@ -170,6 +177,8 @@ bool Register(Wiped* wiped, ThreadStream* stream) noexcept {
                                             std::memory_order_relaxed);
   StoreExplicitName(own.arena.stream(id));
   StoreNameFromOthers(wiped, own.arena.stream(id));
+  // The thread's exit handler has run: nothing else tells of its end.
+  if (own_thread.exit_rounds >= kExitRounds) StoreThreadEnd(stream);
   return true;
 }
 
