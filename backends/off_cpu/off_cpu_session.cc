@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "backends/off_cpu/calls/noted_calls.h"
+#include "backends/off_cpu/common_stop.h"
 #include "backends/off_cpu/lock_names.h"
 #include "backends/off_cpu/look/thread_counts.h"
 #include "backends/off_cpu/own/own_threads.h"
@@ -71,6 +72,7 @@ class OffCpuSession final : public ActivitySession {
 
  private:
   void Drain(uint64_t until_ns);
+  void NoteCommonStop(uint64_t now_ns);
   absl::Status OpenEvents(pid_t pid);
   absl::Status StartOwn();
   absl::Status StartRunning();
@@ -127,6 +129,7 @@ class OffCpuSession final : public ActivitySession {
   // records of different CPUs can be put in order up to here.
   uint64_t settled_ns_ = 0;
   uint64_t told_lost_records_ = 0;
+  CommonStop common_stop_;
   model::LossLedger ledger_;
 };
 
@@ -227,6 +230,7 @@ void OffCpuSession::BeginThread(uint32_t pid, uint32_t tid, uint64_t time_ns) {
 void OffCpuSession::Poll() {
   if (events_ == nullptr) return;
   const uint64_t now_ns = NowNs();
+  if (own_ == nullptr && !running_) NoteCommonStop(now_ns);
   // A ring that fills up matters more than perfect order.
   const bool is_urgent = std::ranges::any_of(rings_, [](PerfRing* ring) {
     ring->Refresh();
@@ -248,6 +252,23 @@ void OffCpuSession::Poll() {
     }
   }
   causes_.LookAtBlocked(clock_, until_ns);
+}
+
+// A stop is for the whole process group of a job.
+void OffCpuSession::NoteCommonStop(uint64_t now_ns) {
+  const auto gap = common_stop_.Look(pid_, now_ns);
+  if (!gap) return;
+  Drain(gap->middle_ns);  // waits that the stop has ended keep their causes
+  const pid_t group = getpgid(pid_);
+  for (const ThreadKey& thread : clock_.LiveThreads()) {
+    // A thread that stops leaves its wait first, and begins another one. One
+    // that ignores the stop, or cannot leave its wait, may go on with that.
+    const auto since_ns = clock_.BlockedSince(thread.tid);
+    if (since_ns && *since_ns >= gap->begin_ns &&
+        getpgid(static_cast<pid_t>(thread.pid)) == group) {
+      causes_.OnStopped(thread, *since_ns);
+    }
+  }
 }
 
 void OffCpuSession::ReadSchedStatOf(const ThreadKey& thread, uint64_t now_ns) {

@@ -21,6 +21,7 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "backends/off_cpu/off_cpu_session.h"
@@ -131,8 +132,14 @@ class TestWaiterRun : public ::testing::Test {
     kill(pid_, SIGCONT);
     ASSERT_TRUE(started.ok()) << started;
     std::map<int64_t, int64_t> gone_ns;
+    int stop_ms = stop_ms_;
     while (waitpid(pid_, &wait_status_, WNOHANG) == 0) {
       usleep(5'000);
+      if (stop_ms > 0 && gone_ns.size() >= 3) {
+        kill(pid_, SIGSTOP);
+        usleep(static_cast<useconds_t>(std::exchange(stop_ms, 0) * 1'000));
+        kill(pid_, SIGCONT);
+      }
       NoteThreads(gone_ns);
       if (!polls) continue;
       session->Poll();
@@ -256,6 +263,9 @@ class TestWaiterRun : public ::testing::Test {
   int64_t stolen_ns_ = 0;
   int64_t wall_ns_ = 0;
   bool shares_cpu_before_exec_ = false;
+  // Not 0: so long the program, once it has three threads, and this collector
+  // stop together, once.
+  int stop_ms_ = 0;
   processes::SchedStat at_start_;  // of the child, stopped, before the session
   Truth::Counts before_;           // of the child, just before its exec
   model::TraceShard shard_;

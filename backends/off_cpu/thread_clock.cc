@@ -373,6 +373,14 @@ std::optional<BlockedThread> ThreadClock::NextBlocked(uint64_t latest_ns) {
   return std::nullopt;
 }
 
+std::optional<uint64_t> ThreadClock::BlockedSince(uint32_t tid) const {
+  const auto thread = live_.find(tid);
+  if (thread == live_.end() || thread->second.state != State::kBlocked) {
+    return std::nullopt;
+  }
+  return thread->second.since_ns;
+}
+
 std::vector<ThreadKey> ThreadClock::LiveThreads() const {
   std::vector<ThreadKey> threads;
   for (const auto& [tid, thread] : live_) threads.push_back({thread.pid, tid});

@@ -134,6 +134,8 @@ class ThreadClock {
     const auto thread = live_.find(tid);
     return thread == live_.end() ? 0 : thread->second.pid;
   }
+  // When such a thread was blocked, if it is.
+  std::optional<uint64_t> BlockedSince(uint32_t tid) const;
   // The threads that have not ended.
   std::vector<ThreadKey> LiveThreads() const;
 

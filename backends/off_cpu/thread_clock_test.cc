@@ -274,7 +274,9 @@ TEST_F(ThreadClockTest, BlockedThreadsAreToldOnceAndNotTooEarly) {
   EXPECT_EQ(blocked->thread, (ThreadKey{kPid, 7}));
   EXPECT_EQ(blocked->since_ns, 70u);
   EXPECT_FALSE(clock_.NextBlocked(75).has_value());
+  EXPECT_EQ(clock_.BlockedSince(8), 80u);
   In(8, 100);
+  EXPECT_FALSE(clock_.BlockedSince(8).has_value());
   blocked = clock_.NextBlocked(100);
   ASSERT_TRUE(blocked.has_value());
   EXPECT_EQ(blocked->thread.tid, 9u);

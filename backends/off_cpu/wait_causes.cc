@@ -229,6 +229,12 @@ void WaitCauses::SetStopped(WaitCause& cause) {
   cause.object_name = log_->Name("stopped");
 }
 
+void WaitCauses::OnStopped(const ThreadKey& thread, uint64_t since_ns) {
+  WaitCause cause;
+  SetStopped(cause);
+  log_->OnCauseWithoutLook(thread.tid, since_ns, cause);
+}
+
 void WaitCauses::SetCall(const ThreadKey& thread, const BlockedCall& call,
                          const DescriptorUse& use, const ReadMemory& memory,
                          WaitCause& cause) {

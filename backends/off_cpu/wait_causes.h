@@ -61,6 +61,9 @@ class WaitCauses {
   // Gives the wait that begins here the cause of the sample before.
   void OnSwitch(const sampling::SwitchRecord& record);
 
+  // The thread was stopped from then on, and nobody could look at it.
+  void OnStopped(const ThreadKey& thread, uint64_t since_ns);
+
   // Looks at threads that were blocked for 1 ms at `until_ns`, up to which the
   // clock knows: at those of which nothing is known yet, and at those that wait
   // for locks, to see who holds them. As many as the budget permits: the next

@@ -63,6 +63,18 @@ void WaitLog::OnCause(uint32_t tid, uint64_t time_ns, const WaitCause& cause,
   causes_[tid] = {time_ns, {cause, from}};
 }
 
+void WaitLog::OnCauseWithoutLook(uint32_t tid, uint64_t since_ns,
+                                 WaitCause cause) {
+  if (HasCauseSince(tid, since_ns)) return;
+  Seen<SeenCause>& seen = causes_[tid];
+  if (seen.time_ns >= since_ns) {
+    cause.stack = seen.what.cause.stack;
+    seen.what.cause = cause;
+  } else {
+    seen = {since_ns, {cause, CauseFrom::kLook}};
+  }
+}
+
 bool WaitLog::HasCauseSince(uint32_t tid, uint64_t time_ns,
                             std::optional<WaitKind> kind) const {
   const auto found = causes_.find(tid);

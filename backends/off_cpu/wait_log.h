@@ -118,6 +118,9 @@ class WaitLog {
   // Why the thread waited at that time. A later call replaces it.
   void OnCause(uint32_t tid, uint64_t time_ns, const WaitCause& cause,
                CauseFrom from = CauseFrom::kLook);
+  // Why a thread has waited since then, as far as nothing else tells: a cause
+  // whose kind is known stays, and so does a stack.
+  void OnCauseWithoutLook(uint32_t tid, uint64_t since_ns, WaitCause cause);
   // Whether its kind is known at a time since then, as that kind or any.
   bool HasCauseSince(uint32_t tid, uint64_t time_ns,
                      std::optional<model::WaitKind> kind = {}) const;

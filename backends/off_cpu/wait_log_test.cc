@@ -72,6 +72,31 @@ TEST_F(WaitLogTest, ACauseOfALaterTimeWaitsForItsWait) {
   EXPECT_EQ(states.waits[2].kind, WaitKind::kPoll);
 }
 
+TEST_F(WaitLogTest, ACauseWithoutALookReplacesNothingThatIsKnown) {
+  const auto stopped = [&](uint64_t since_ns) {
+    log_.OnCauseWithoutLook(8, since_ns, {.kind = WaitKind::kOther});
+  };
+  // Of an earlier wait.
+  log_.OnCause(8, 50, {.kind = WaitKind::kSleep, .stack = 1});
+  stopped(100);
+  Wait(100, 300);
+  // A sample without a known call.
+  log_.OnCause(8, 400, {.stack = 1}, CauseFrom::kSample);
+  stopped(400);
+  Wait(400, 600);
+  log_.OnCause(8, 700, {.kind = WaitKind::kPoll, .stack = 2});
+  stopped(700);
+  Wait(700, 900);
+  const model::ThreadStates states = Collect();
+  ASSERT_EQ(states.waits.size(), 3u);
+  EXPECT_EQ(states.waits[0].kind, WaitKind::kOther);
+  EXPECT_EQ(states.waits[0].stack, model::kEmptyStack);
+  EXPECT_EQ(states.waits[1].kind, WaitKind::kOther);
+  EXPECT_EQ(states.waits[1].stack, model::StackId{5});
+  EXPECT_EQ(states.waits[2].kind, WaitKind::kPoll);
+  EXPECT_EQ(states.waits[2].stack, model::StackId{6});
+}
+
 TEST_F(WaitLogTest, APreemptedThreadWaitsForACpu) {
   log_.OnWait({.thread = kThread,
                .begin_ns = 10,

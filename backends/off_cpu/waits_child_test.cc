@@ -316,6 +316,21 @@ TEST_P(WaitsChildTest, ABarrierHasItsNameAlone) {
   EXPECT_TRUE(std::ranges::any_of(shard_.thread_states->waits, is_of_barrier));
 }
 
+// Ctrl-Z stops the command, too, so that nobody looks meanwhile.
+TEST_P(WaitsChildTest, AStopTogetherWithTheCommandIsNamed) {
+  stop_ms_ = 500;
+  ASSERT_NO_FATAL_FAILURE(Run("mix", 1000));
+  std::set<model::TrackIndex> stopped;
+  for (const Wait& wait : shard_.thread_states->waits) {
+    if (wait.duration_ns < 300 * kNsPerMs) continue;
+    if (shard_.strings.Get(wait.object_name) != "stopped") continue;
+    EXPECT_EQ(wait.kind, WaitKind::kOther);
+    stopped.insert(wait.track);
+  }
+  EXPECT_GE(stopped.size(),
+            2u);  // main and spinner; the sleeper may have ended
+}
+
 TEST_P(WaitsChildTest, StoppedProgramsAndWaitsForThemAreNamed) {
   ASSERT_NO_FATAL_FAILURE(Run("stop", 100));
   const Wait parent = LongestOf(pid_);
