@@ -148,7 +148,7 @@ class IdleRule {
         helpers_(HelpersOfPython(trace)) {}
 
   bool IsIdle(const Wait& wait, EventIndex innermost) {
-    if (own_.Has(wait.stack) || runtime_.Has(wait.stack)) return true;
+    if (own_.Has(wait.stack) || IsOfRuntime(wait)) return true;
     if (innermost != kNoEvent) return false;
     if (IsGoIdle(wait)) return true;
     if (!MayWaitForWork(wait.kind)) return false;
@@ -156,9 +156,7 @@ class IdleRule {
            helpers_.Has(wait.stack);
   }
   bool IsIdle(const WaitSum& sum) {
-    if (own_.Has(sum.stack) || runtime_.Has(sum.stack) || IsGoIdle(sum)) {
-      return true;
-    }
+    if (own_.Has(sum.stack) || IsOfRuntime(sum) || IsGoIdle(sum)) return true;
     if (!MayWaitForWork(sum.kind)) return false;
     return helpers_.Has(sum.stack) ||
            (!IsFirstThread(sum.track) && !Has(sum.track));
@@ -167,7 +165,12 @@ class IdleRule {
  private:
   enum Answer : uint8_t { kUnknown, kNo, kYes };
 
-  // A preempted thread has something to run.
+  // A preempted thread has something to run, wherever it was: hooks of the
+  // runtime are called by the program.
+  template <typename W>
+  bool IsOfRuntime(const W& wait) {
+    return wait.kind != WaitKind::kCpuBusy && runtime_.Has(wait.stack);
+  }
   template <typename W>
   bool IsGoIdle(const W& wait) {
     return wait.kind != WaitKind::kCpuBusy &&

@@ -229,16 +229,19 @@ TEST(WaitsTest, WaitsInTheRuntimeAreKymosOwn) {
   TestTrace t;
   const auto main = t.AddThread(7, 7, "main");
   t.SetThreadTimes({{.track = main, .wall_ns = 100}});
-  t.AddWait(At(main, WaitKind::kCpuBusy, 0, 10));
-  t.AddWait(At(main, WaitKind::kCpuBusy, 20, 21));
+  t.AddWait(At(main, WaitKind::kLock, 0, 10));
+  t.AddWait(At(main, WaitKind::kLock, 20, 21));
+  t.AddWait(At(main, WaitKind::kCpuBusy, 30, 35));
   auto states = std::make_shared<model::ThreadStates>(*t.data().thread_states);
   states->waits[0].stack =
       t.Stack({"main", "NoteCall"}, "/opt/kymo/libkymo_runtime.so");
   states->waits[1].stack =
       t.Stack({"main", "NoteCall"}, "/usr/lib/libruntime.so");
+  states->waits[2].stack = states->waits[0].stack;
   t.data().thread_states = std::move(states);
   const Trace trace = std::move(t).Build();
-  EXPECT_EQ(IdleWaits(trace), (std::vector<bool>{true, false}));
+  // A thread that was preempted in a hook had the program's work to do.
+  EXPECT_EQ(IdleWaits(trace), (std::vector<bool>{true, false, false}));
 }
 
 // It is a process of its own, which waits all the time.
