@@ -104,16 +104,16 @@ class Section {
     const analysis::MemoryTotals& totals = profile_.totals;
     const auto count = [](int64_t n) { return std::to_string(n); };
     AppendTotal("Allocated", count(totals.allocations),
-                FormatMemory(totals.allocated_bytes));
+                FormatBytes(totals.allocated_bytes));
     const bool is_counted = profile_.detail == MemoryDetail::kCounts;
     AppendTotal("Freed", count(totals.frees),
-                is_counted ? "" : FormatMemory(totals.freed_bytes));
+                is_counted ? "" : FormatBytes(totals.freed_bytes));
     if (is_counted) return;
     AppendTotal("Alive at the end", count(totals.allocations - totals.frees),
-                FormatMemory(totals.alive_bytes));
+                FormatBytes(totals.alive_bytes));
     if (profile_.detail == MemoryDetail::kRecords && totals.allocations > 0) {
       AppendTotal("Temporary", count(profile_.temporary.count),
-                  FormatMemory(profile_.temporary.bytes),
+                  FormatBytes(profile_.temporary.bytes),
                   absl::StrCat(
                       "(",
                       FormatShare(static_cast<double>(profile_.temporary.count),
@@ -130,7 +130,7 @@ class Section {
     if (peak.bytes == 0) return;
     const double us =
         static_cast<double>(peak.time_ns - trace_.start_ns()) / kNsPerUs;
-    AppendTotal("Peak", "", FormatMemory(peak.bytes),
+    AppendTotal("Peak", "", FormatBytes(peak.bytes),
                 absl::StrCat("at ", FormatTime(us, ""), " of the recording"));
     AppendStacks("Peak by stack", peak.by_stack, peak.bytes);
     const bool has_operations =
@@ -150,7 +150,7 @@ class Section {
   void AppendLeaks() {
     if (profile_.runtime_kept.count != 0) {
       absl::StrAppend(&out_, "  The C and C++ runtime keeps ",
-                      FormatMemory(profile_.runtime_kept.bytes), " in ",
+                      FormatBytes(profile_.runtime_kept.bytes), " in ",
                       Blocks(profile_.runtime_kept.count), " for itself.\n");
     }
     if (profile_.leaks.empty()) {
@@ -203,7 +203,7 @@ class Section {
   }
 
   void AppendGroup(int64_t count, int64_t bytes, int64_t all_bytes) {
-    AppendPadded(out_, FormatMemory(bytes), kBytesWidth + 2, Align::kRight);
+    AppendPadded(out_, FormatBytes(bytes), kBytesWidth + 2, Align::kRight);
     AppendPadded(
         out_,
         FormatShare(static_cast<double>(bytes), static_cast<double>(all_bytes)),
@@ -256,9 +256,9 @@ class Section {
     absl::StrAppend(&out_, "  ");
     AppendPadded(out_, label, kLabelWidth, Align::kLeft);
     for (const std::string& cell :
-         {FormatMemory((step.live_end_bytes - step.live_begin_bytes) / count),
+         {FormatBytes((step.live_end_bytes - step.live_begin_bytes) / count),
           std::to_string(step.allocations / count),
-          FormatMemory(step.allocated_bytes / count)}) {
+          FormatBytes(step.allocated_bytes / count)}) {
       AppendPadded(out_, cell, kBytesWidth + 1, Align::kRight);
     }
     absl::StrAppend(&out_, "\n");

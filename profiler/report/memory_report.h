@@ -4,23 +4,23 @@
 //   std::string text = report::MemoryReport(trace, profiles, {});
 //
 //   Memory of xz (process 10), heap
-//     Allocated                    3     6.00 KB
-//     Freed                        2     5.00 KB
-//     Alive at the end             1     1.00 KB
-//     Temporary                    1     2.00 KB  (33.33% of allocations)
-//     Peak                               4.00 KB  at 1.500ms
+//     Allocated                    3    6.00 KiB
+//     Freed                        2    5.00 KiB
+//     Alive at the end             1    1.00 KiB
+//     Temporary                    1    2.00 KiB  (33.33% of allocations)
+//     Peak                              4.00 KiB  at 1.500ms
 //     Peak by stack
-//          3.00 KB   75.00%  1 block
+//         3.00 KiB   75.00%  1 block
 //             encode  xz.cc:12
 //             main  xz.cc:40
 //     Peak by operation
-//          3.00 KB   75.00%  1 block  compress
+//         3.00 KiB   75.00%  1 block  compress
 //     Not freed when the recording ended (leaks, and what was still in use)
-//          1.00 KB  100.00%  1 block
+//         1.00 KiB  100.00%  1 block
 //             leaky  xz.cc:20
 //             main  xz.cc:40
 //     Steps                    growth  allocations    allocated
-//       first, #3             3.00 KB            1      3.00 KB
+//       first, #3            3.00 KiB            1     3.00 KiB
 //
 // Stacks are shown innermost frame first, from the first function on that is no
 // allocation function. Times count from the trace's start.

@@ -66,30 +66,30 @@ TEST_F(MemoryReportTest, SaysWhoseMemoryItWas) {
       main_, 3'600'000);
   memory_.OutOfMemory({.track = main_, .bytes = 1}, 3'700'000);
   EXPECT_EQ(Report(), R"(Memory of xz (process 10), heap
-  Allocated                    3     6.00 KB
-  Freed                        2     5.00 KB
-  Alive at the end             1     1.00 KB
-  Temporary                    1     2.00 KB  (33.33% of allocations)
+  Allocated                    3    6.00 KiB
+  Freed                        2    5.00 KiB
+  Alive at the end             1    1.00 KiB
+  Temporary                    1    2.00 KiB  (33.33% of allocations)
   Out of memory                1
-  Peak                               4.00 KB  at 1.500ms of the recording
+  Peak                              4.00 KiB  at 1.500ms of the recording
   Peak by stack
-       3.00 KB   75.00%  1 block
+      3.00 KiB   75.00%  1 block
           encode  xz.cc:12
           main  xz.cc:40
-       1.00 KB   25.00%  1 block
+      1.00 KiB   25.00%  1 block
           leaky  xz.cc:20
           main  xz.cc:40
   Peak by operation
-       3.00 KB   75.00%  1 block  compress
-       1.00 KB   25.00%  1 block  [outside of operations]
+      3.00 KiB   75.00%  1 block  compress
+      1.00 KiB   25.00%  1 block  [outside of operations]
   Not freed when the recording ended (leaks, and what was still in use)
-       1.00 KB  100.00%  1 block
+      1.00 KiB  100.00%  1 block
           leaky  xz.cc:20
           main  xz.cc:40
   Steps                    growth  allocations    allocated
-    first, #3             3.00 KB            1      3.00 KB
-    last, #4                  0 B            1      2.00 KB
-    mean of 2             1.50 KB            1      2.50 KB
+    first, #3            3.00 KiB            1     3.00 KiB
+    last, #4                  0 B            1     2.00 KiB
+    mean of 2            1.50 KiB            1     2.50 KiB
 )");
 }
 
@@ -174,7 +174,7 @@ TEST_F(MemoryReportTest, LostRecordsMayBeThoseOfFrees) {
 TEST_F(MemoryReportTest, CountsAreTotalsOnly) {
   t_.data().allocation_counts = {{main_, 10, 8, 2'048}};
   EXPECT_EQ(Report(), R"(Memory of xz (process 10), heap
-  Allocated                   10     2.00 KB
+  Allocated                   10    2.00 KiB
   Freed                        8
 )");
 }
@@ -212,15 +212,15 @@ TEST_F(MemoryReportTest, ProcessesAndMappingsHaveSectionsOfTheirOwn) {
   memory_.Free(memory_.Allocate({.track = other, .bytes = 8}, 3'000'000), other,
                4'000'000);
   EXPECT_EQ(Report(), R"(Memory of xz (process 10), mappings
-  Allocated                    1     4.00 KB
+  Allocated                    1    4.00 KiB
   Freed                        0         0 B
-  Alive at the end             1     4.00 KB
+  Alive at the end             1    4.00 KiB
   Temporary                    0         0 B  (0.00% of allocations)
-  Peak                               4.00 KB  at 1.000ms of the recording
+  Peak                              4.00 KiB  at 1.000ms of the recording
   Peak by stack
-       4.00 KB  100.00%  1 block  [no stack]
+      4.00 KiB  100.00%  1 block  [no stack]
   Not freed when the recording ended (leaks, and what was still in use)
-       4.00 KB  100.00%  1 block  [no stack]
+      4.00 KiB  100.00%  1 block  [no stack]
 
 Memory of process 11, heap
   Allocated                    1         8 B

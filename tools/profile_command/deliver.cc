@@ -113,7 +113,7 @@ std::string LargestHeaps(const model::Trace& trace,
   }
   const std::string all = absl::StrCat(
       "Memory of ", profiles.size(), " heaps and the like: ", allocations,
-      " allocations of ", report::FormatMemory(allocated_bytes), ". The ",
+      " allocations of ", report::FormatBytes(allocated_bytes), ". The ",
       kMostHeaps,
       " with the largest peaks follow; key_averages.txt has all.\n\n");
   std::vector<const analysis::MemoryProfile*> by_peak;

@@ -103,7 +103,7 @@ TEST(MakeTablesTest, TablesStandApartAndLossesBelow) {
   const RunTables tables = Make(std::move(t), {.profile_memory = true});
   const std::string memory =
       "Memory of xz (process 10), heap\n"
-      "  Allocated                   10     2.00 KB\n"
+      "  Allocated                   10    2.00 KiB\n"
       "  Freed                        8\n";
   EXPECT_THAT(tables.text, HasSubstr("  CPU Mem  Self CPU Mem  "));
   EXPECT_THAT(tables.text,
@@ -241,7 +241,7 @@ TEST(MakeTablesTest, ScreensShowTheTenLargestHeaps) {
   // 1 + ... + 12 = 78.
   EXPECT_THAT(tables.screen.memory,
               StartsWith("Memory of 12 heaps and the like: 12 allocations of "
-                         "78.00 KB. The 10 with the largest peaks follow; "
+                         "78.0 KiB. The 10 with the largest peaks follow; "
                          "key_averages.txt has all.\n\n"
                          "Memory of p (process 12), heap\n"));
   EXPECT_THAT(tables.screen.memory, HasSubstr("(process 3)"));

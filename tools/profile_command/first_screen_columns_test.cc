@@ -111,7 +111,7 @@ TEST(ColumnsTest, RowsOfRanges) {
                           "Self CPU Mem", "# of Calls"));
   EXPECT_THAT(Cells(lines[4]),
               ElementsAre(Operation().key, "75.00%", "30.000us", "60.000us",
-                          "20.000us", "5.000us", "8.000us", "2.00 KB", "3"));
+                          "20.000us", "5.000us", "8.000us", "2.00 KiB", "3"));
   EXPECT_THAT(Cells(lines[5]),
               ElementsAre("never", "25.00%", "10.000us", "0.000us", "0.000us",
                           "0.000us", "0.000us", "0 B", "0"));

@@ -18,7 +18,7 @@ namespace kymo::tools {
 using report::Fit;
 using report::FittedRow;
 using report::FittedTable;
-using report::FormatMemory;
+using report::FormatBytes;
 using report::FormatShare;
 using report::FormatTime;
 
@@ -113,7 +113,7 @@ FittedTable RangesTable(const ScreenTables& tables,
       }
     }
     if (tables.profile_memory) {
-      line.cells.push_back(FormatMemory(row->self_cpu_memory_usage_bytes));
+      line.cells.push_back(FormatBytes(row->self_cpu_memory_usage_bytes));
     }
     if (!waits.empty()) {
       const analysis::RangeSplit* const split = waits_of(*row);
