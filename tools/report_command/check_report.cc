@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "profiler/base/strings.h"
 #include "profiler/base/time.h"
+#include "profiler/model/sample_weights.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/text/json_writer.h"
 #include "profiler/text/text_cells.h"
 #include "tools/report_command/check_trace.h"
@@ -52,6 +55,20 @@ std::string Plural(size_t count, const char* word) {
   return absl::StrCat(count, " ", word, count == 1 ? "" : "s");
 }
 
+// Recordings without ranges have samples and waits alone.
+std::string Contents(const model::Trace& trace) {
+  std::vector<std::string> parts;
+  const auto add = [&](size_t count, const char* word) {
+    if (count != 0) parts.push_back(Plural(count, word));
+  };
+  add(trace.event_count(), "event");
+  add(trace.samples().size() + model::SummedSamples(trace), "sample");
+  if (trace.thread_states() != nullptr) {
+    add(trace.thread_states()->waits.size(), "wait");
+  }
+  return parts.empty() ? Plural(0, "event") : absl::StrJoin(parts, ", ");
+}
+
 }  // namespace
 
 CheckReport::CheckReport(const LoadedTrace& loaded)
@@ -59,6 +76,7 @@ CheckReport::CheckReport(const LoadedTrace& loaded)
                            [](std::string* out, const LoadedFile& file) {
                              out->append(file.path);
                            })),
+      contents_(Contents(loaded.trace)),
       event_count_(loaded.trace.event_count()) {
   for (const LoadedFile& file : loaded.files) {
     for (const ImportFinding& f : file.findings) {
@@ -114,7 +132,7 @@ std::string CheckReport::PlainText() const {
   absl::StrAppend(
       &text,
       lines_.empty() ? "nothing found" : Plural(lines_.size(), "finding"),
-      " in ", files_, " (", Plural(event_count_, "event"), ")");
+      " in ", files_, " (", contents_, ")");
   if (!lines_.empty()) {
     absl::StrAppend(&text, ": ", Plural(CountOf(Severity::kError), "error"),
                     ", ", Plural(CountOf(Severity::kWarning), "warning"), ", ",

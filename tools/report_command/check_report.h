@@ -48,6 +48,7 @@ class CheckReport {
 
   std::vector<Line> lines_;  // worst first
   std::string files_;
+  std::string contents_;  // "2 events, 1 sample"
   size_t event_count_ = 0;
 };
 

@@ -52,6 +52,9 @@ TEST_F(CheckReportTest, NotesAreClean) {
   EXPECT_FALSE(Check("finding warning guessed a unit\n").is_clean());
   EXPECT_EQ(Check("range b 7 1 150 151\n").Text(TextFormat::kText),
             "nothing found in " + path_ + " (1 event)\n");
+  EXPECT_EQ(Check("sample f 7 1 100 10\nsample f 7 1 110 10\n")
+                .Text(TextFormat::kText),
+            "nothing found in " + path_ + " (2 samples)\n");
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ Manual MakeReportManual(const ImporterRegistry& importers,
       "is known by its content. Several files are one trace: their processes "
       "stay apart, and their times are not shifted. A file may be a pipe. The "
       "folder of a run stands for its trace.json, else kymo.raw, else "
-      "*.pt.trace.json.",
+      "*.pt.trace.json, else the files of parquet/.",
       "Filters choose which events count; a time that is shown is the one in "
       "the whole trace."};
   manual.examples =

@@ -172,9 +172,9 @@ class PoolFindings {
       Finding finding = OfBytes(FindingKind::kLeak, leak.bytes);
       finding.title =
           absl::StrCat(CountText(leak.count), " blocks of together ",
-                       FormatBytes(leak.bytes), " that ",
-                       NameText(PlaceOf(leak.id)), " allocated", OfProcess(),
-                       " were not freed when the recording ended");
+                       FormatBytes(leak.bytes), OfProcess(), " that ",
+                       NameText(PlaceOf(leak.id)),
+                       " allocated were not freed when the recording ended");
       finding.next_step =
           "See whether the program still needs them, and free them if not";
       finding.evidence = OfStack(leak.id);
