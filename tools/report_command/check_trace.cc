@@ -89,20 +89,25 @@ class Checker {
     }
   }
 
-  // Overlapping ranges are on lanes: further tracks with the same ids.
+  // Overlapping ranges are on lanes: further tracks of a thread with the same
+  // ids. So are asynchronous ranges, which may overlap.
   EventIndex FirstOnLane() const {
     EventIndex first = model::kNoEvent;
     for (TrackIndex t = 1; t < trace_.tracks().size(); ++t) {
       const model::Track& a = trace_.tracks()[t - 1];
       const model::Track& b = trace_.tracks()[t];
-      if (std::tie(a.pid, a.kind, a.device_index, a.id) !=
-              std::tie(b.pid, b.kind, b.device_index, b.id) ||
-          trace_.track_begin(t) == trace_.track_end(t)) {
+      if (b.kind != TrackKind::kThread ||
+          std::tie(a.pid, a.kind, a.device_index, a.id) !=
+              std::tie(b.pid, b.kind, b.device_index, b.id)) {
         continue;
       }
-      const EventIndex event = trace_.track_begin(t);
-      if (first == model::kNoEvent ||
-          trace_.start()[event] < trace_.start()[first]) {
+      EventIndex event = trace_.track_begin(t);
+      const EventIndex end = trace_.track_end(t);
+      while (event < end && (trace_.flags()[event] & model::kEventAsync) != 0) {
+        ++event;
+      }
+      if (event < end && (first == model::kNoEvent ||
+                          trace_.start()[event] < trace_.start()[first])) {
         first = event;
       }
     }

@@ -116,12 +116,16 @@ TEST(CheckTraceTest, OverlapsAreFoundWhereTheLaneBegins) {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "");
   t.AddRange(main, "a", 100, 200);
+  // Asynchronous ranges may overlap: no complaint is about the first one.
+  const auto async = t.AddThread(1, 1, "");
+  t.AddRange(async, "request", 90, 300);
+  t.data().flags.back() |= model::kEventAsync;
   const auto lane = t.AddThread(1, 1, "");
   t.AddRange(lane, "b", 150, 250);
   t.data().ledger.Add(model::Loss::kRangesOverlapping, 1);
   t.data().ledger.Add(model::Loss::kRangesOpenAtEnd, 2);
   const auto findings = Check(std::move(t));
-  EXPECT_EQ(findings.at("ranges_overlapping").first, 1);
+  EXPECT_EQ(findings.at("ranges_overlapping").first, 2);
   EXPECT_EQ(findings.at("ranges_overlapping").severity, Severity::kWarning);
   EXPECT_EQ(findings.at("ranges_open_at_end").severity, Severity::kNote);
 }
