@@ -32,6 +32,10 @@ constexpr Word kWords[] = {
     {"cond_timedwait", WaitKind::kCondition},
     {"cond_clockwait", WaitKind::kCondition},
     {"condition_variable::wait", WaitKind::kCondition},
+    // Whoever notifies waits there until threads that were woken have left.
+    {"pthread_cond_signal", WaitKind::kCondition},
+    {"pthread_cond_broadcast", WaitKind::kCondition},
+    {"__condvar_", WaitKind::kCondition},
     {"Condvar::wait", WaitKind::kCondition},
     {"barrier_wait", WaitKind::kCondition},
     {"pthread_join", WaitKind::kCondition},
@@ -215,6 +219,11 @@ std::optional<WaitKind> KindOfJava(const model::TraceShard& shard,
   return std::nullopt;
 }
 
+// The function of glibc's signal and broadcast that waits, and where the words
+// are that it waits for: two of 4 bytes, at a multiple of 8 of the condition.
+constexpr std::string_view kWaitOfNotifier = "__condvar_quiesce_and_switch_g1";
+constexpr uint64_t kWordsOfNotifier = 16;
+
 struct KindAndLock {
   std::optional<WaitKind> kind;
   // The object is a word inside of a read-write lock, not the lock: the stack
@@ -222,6 +231,7 @@ struct KindAndLock {
   bool is_in_rwlock = false;
   bool is_semaphore = false;
   bool is_java_monitor = false;
+  bool is_in_condition = false;  // the same of a notifier's condition
 };
 
 KindAndLock KindOfStack(const model::TraceShard& shard, model::StackId stack) {
@@ -241,7 +251,8 @@ KindAndLock KindOfStack(const model::TraceShard& shard, model::StackId stack) {
       const auto is_of = [&](std::string_view word) {
         return function.find(word) != std::string_view::npos;
       };
-      return {kind, stack != innermost && is_of("rwlock_"), is_of("sem_")};
+      return {kind, stack != innermost && is_of("rwlock_"), is_of("sem_"),
+              false, function == kWaitOfNotifier};
     }
     const std::string_view module = shard.strings.Get(frame.module);
     is_of_tasks |= std::ranges::any_of(kTaskLibraries, [&](auto library) {
@@ -433,6 +444,9 @@ void TellLocksFromConditions(model::TraceShard& shard,
     wait.kind = at->second.of_stack.kind.value_or(wait.kind);
     if (at->second.of_stack.is_in_rwlock && wait.object != 0) {
       wait.object = RwLockOf(wait.object);
+    }
+    if (at->second.of_stack.is_in_condition && wait.object > kWordsOfNotifier) {
+      wait.object = (wait.object & ~uint64_t{7}) - kWordsOfNotifier;
     }
     if constexpr (requires { wait.holder; }) {
       if (!at->second.has_holder) {

@@ -166,9 +166,15 @@ TEST_F(LockNamesTest, WordsOfAReadWriteLockAreTheLock) {
   const auto futex = stack_of({"main", "___pthread_rwlock_rdlock", "futex"});
   const auto hook = stack_of({"main", "___pthread_rwlock_rdlock"});
   const auto mutex = stack_of({"main", "___pthread_mutex_lock", "futex"});
+  const auto notifier = stack_of({"main", "___pthread_cond_signal",
+                                  "__condvar_quiesce_and_switch_g1", "futex"});
   model::ThreadStates states;
-  for (const auto& [stack, object] :
-       {std::pair(futex, 88u), {futex, 92u}, {hook, 80u}, {mutex, 80u}}) {
+  for (const auto& [stack, object] : {std::pair(futex, 88u),
+                                      {futex, 92u},
+                                      {hook, 80u},
+                                      {mutex, 80u},
+                                      {notifier, 96u},
+                                      {notifier, 100u}}) {
     states.waits.push_back(
         {.kind = WaitKind::kLock, .stack = stack, .object = object});
     states.short_waits.push_back(
@@ -263,6 +269,18 @@ TEST_F(LockNamesTest, TheInnermostNameCounts) {
             WaitKind::kLock);
   EXPECT_EQ(KindOf(WaitKind::kLock, {"sem_wait", "pthread_cond_wait", "futex"}),
             WaitKind::kCondition);
+}
+
+// Both wait for threads that they woke, as locks do.
+TEST_F(LockNamesTest, NotifiersWaitForNoLock) {
+  for (const char* const call :
+       {"___pthread_cond_signal", "___pthread_cond_broadcast"}) {
+    EXPECT_EQ(KindOf(WaitKind::kLock, {"main", call}), WaitKind::kCondition);
+    EXPECT_EQ(KindOf(WaitKind::kLock,
+                     {"main", call, "__condvar_quiesce_and_switch_g1",
+                      "futex_wait_simple", "futex_wait"}),
+              WaitKind::kCondition);
+  }
 }
 
 TEST_F(LockNamesTest, WithoutANameTheCallDecides) {

@@ -30,7 +30,7 @@ using model::Wait;
 using model::WaitKind;
 using model::WaitSum;
 
-bool MayWaitForWork(WaitKind kind) {
+bool IsKindOfWork(WaitKind kind) {
   return kind == WaitKind::kCondition || kind == WaitKind::kPoll ||
          kind == WaitKind::kNetwork || kind == WaitKind::kPipe;
 }
@@ -135,6 +135,12 @@ StacksThrough HelpersOfPython(const Trace& trace) {
   return StacksThrough(trace, std::span<const std::string_view>());
 }
 
+// They wait for threads that they woke, which is no wait for work.
+constexpr std::string_view kNotifiers[] = {
+    "pthread_cond_signal",      "__pthread_cond_signal",
+    "___pthread_cond_signal",   "pthread_cond_broadcast",
+    "__pthread_cond_broadcast", "___pthread_cond_broadcast"};
+
 // Whether waits of a kind that are outside of all ranges are idle.
 class IdleRule {
  public:
@@ -145,19 +151,20 @@ class IdleRule {
         go_waits_(trace, kGoWaits),
         own_(OwnCode(trace)),
         runtime_(trace),
-        helpers_(HelpersOfPython(trace)) {}
+        helpers_(HelpersOfPython(trace)),
+        notifiers_(trace, kNotifiers) {}
 
   bool IsIdle(const Wait& wait, EventIndex innermost) {
     if (own_.Has(wait.stack) || IsOfRuntime(wait)) return true;
     if (innermost != kNoEvent) return false;
     if (IsGoIdle(wait)) return true;
-    if (!MayWaitForWork(wait.kind)) return false;
+    if (!MayWaitForWork(wait)) return false;
     return !IsFirstThread(wait.track) || Has(wait.track) ||
            helpers_.Has(wait.stack);
   }
   bool IsIdle(const WaitSum& sum) {
     if (own_.Has(sum.stack) || IsOfRuntime(sum) || IsGoIdle(sum)) return true;
-    if (!MayWaitForWork(sum.kind)) return false;
+    if (!MayWaitForWork(sum)) return false;
     return helpers_.Has(sum.stack) ||
            (!IsFirstThread(sum.track) && !Has(sum.track));
   }
@@ -170,6 +177,10 @@ class IdleRule {
   template <typename W>
   bool IsOfRuntime(const W& wait) {
     return wait.kind != WaitKind::kCpuBusy && runtime_.Has(wait.stack);
+  }
+  template <typename W>
+  bool MayWaitForWork(const W& wait) {
+    return IsKindOfWork(wait.kind) && !notifiers_.Has(wait.stack);
   }
   template <typename W>
   bool IsGoIdle(const W& wait) {
@@ -197,6 +208,7 @@ class IdleRule {
   StacksThrough own_;
   StacksInRuntime runtime_;
   StacksThrough helpers_;
+  StacksThrough notifiers_;
 };
 
 // each(wait, is_idle) in the order of thread_states()->waits

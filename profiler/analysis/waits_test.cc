@@ -244,6 +244,19 @@ TEST(WaitsTest, WaitsInTheRuntimeAreKymosOwn) {
   EXPECT_EQ(IdleWaits(trace), (std::vector<bool>{true, false, false}));
 }
 
+// The C library's signal and broadcast wait for threads that they woke.
+TEST(WaitsTest, WhoeverNotifiesIsNotIdle) {
+  TestTrace t;
+  t.AddThread(7, 7, "main");
+  const auto worker = t.AddThread(7, 8, "worker");
+  t.SetThreadTimes({{.track = worker, .wall_ns = 100}});
+  t.AddWait(At(worker, WaitKind::kCondition, 0, 10),
+            {"Work", "___pthread_cond_signal", "futex_wait"});
+  t.AddWait(At(worker, WaitKind::kCondition, 20, 31),
+            {"Work", "___pthread_cond_wait"});
+  EXPECT_EQ(IdleWaits(std::move(t).Build()), (std::vector<bool>{false, true}));
+}
+
 // It is a process of its own, which waits all the time.
 TEST(WaitsTest, HelpersOfPythonWaitForWork) {
   TestTrace t;
