@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 #include "importers/load/find_importer.h"
 #include "importers/load/id_space.h"
 #include "importers/load/rank_clocks.h"
+#include "importers/load/rank_metadata.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/recorded_by.h"
@@ -39,8 +41,8 @@ std::string_view FileName(std::string_view path) {
 }
 
 // "python3" becomes "rank 3: python3", or "python3 (before.json.gz)".
-void NameProcesses(std::string_view path, std::span<model::TraceShard> shards) {
-  const std::optional<RankClock> rank = FindRankClock(shards);
+void NameProcesses(std::string_view path, const std::optional<RankClock>& rank,
+                   std::span<model::TraceShard> shards) {
   for (model::TraceShard& shard : shards) {
     for (model::Process& process : shard.processes) {
       const std::string_view name = shard.strings.Get(process.name);
@@ -66,13 +68,16 @@ class Loader {
     absl::StatusOr<ImportedTrace> imported =
         importer->Import(path, options_.import);
     if (!imported.ok()) return WithPath(path, imported.status());
+    std::optional<int64_t> rank;
     LoadedFile& file = files_.emplace_back();
     file.path = path;
     file.importer = importer->info().name;
     file.findings = std::move(imported->findings);
     if (file_count_ > 1) {
       file.pids = ids_.Separate(imported->shards);
-      NameProcesses(path, imported->shards);
+      const std::optional<RankClock> clock = FindRankClock(imported->shards);
+      NameProcesses(path, clock, imported->shards);
+      rank = RankOf(clock, imported->shards);
     }
     all_of_pytorch_ =
         all_of_pytorch_ &&
@@ -81,6 +86,7 @@ class Loader {
             [](const auto& shard) { return model::IsOfPyTorch(shard); });
     windows_.push_back({.start_ns = imported->start_ns,
                         .end_ns = imported->end_ns,
+                        .rank = rank,
                         .shards_begin = shards_.size(),
                         .shards_count = imported->shards.size()});
     std::move(imported->shards.begin(), imported->shards.end(),
@@ -89,13 +95,14 @@ class Loader {
   }
 
   absl::StatusOr<LoadedTrace> Finish() {
+    const auto separate = FindSeparate();
     if (file_count_ > 1) Align();
     if (!all_of_pytorch_) {
       for (model::TraceShard& shard : shards_) model::UnmarkAsPyTorchs(shard);
     }
     KYMO_ASSIGN_OR_RETURN(model::Trace trace,
                           Normalize(std::move(shards_), WholeWindow()));
-    return LoadedTrace{std::move(trace), std::move(files_)};
+    return LoadedTrace{std::move(trace), std::move(files_), separate};
   }
 
  private:
@@ -111,9 +118,34 @@ class Loader {
   struct FileWindow {
     TimeNs start_ns = 0;  // both 0: the file does not say
     TimeNs end_ns = 0;
+    std::optional<int64_t> rank;
     size_t shards_begin = 0;  // into shards_
     size_t shards_count = 0;
   };
+
+  static std::optional<int64_t> RankOf(
+      const std::optional<RankClock>& clock,
+      std::span<const model::TraceShard> shards) {
+    if (clock) return clock->rank;
+    const std::optional<RankMetadata> told = FindRankMetadata(shards);
+    return told ? std::optional(told->rank) : std::nullopt;
+  }
+
+  // As the clocks of the files say: those of ranks may differ.
+  std::optional<std::pair<size_t, size_t>> FindSeparate() const {
+    for (size_t b = 1; b < windows_.size(); ++b) {
+      for (size_t a = 0; a < b; ++a) {
+        const FileWindow& x = windows_[a];
+        const FileWindow& y = windows_[b];
+        const bool say_their_times = x.end_ns != 0 && y.end_ns != 0;
+        if (say_their_times && (!x.rank || !y.rank || x.rank == y.rank) &&
+            (x.end_ns < y.start_ns || y.end_ns < x.start_ns)) {
+          return std::pair(a, b);
+        }
+      }
+    }
+    return std::nullopt;
+  }
 
   void Align() {
     std::vector<RankFile> files;

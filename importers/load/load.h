@@ -17,10 +17,12 @@
 #ifndef KYMO_IMPORTERS_LOAD_LOAD_H_
 #define KYMO_IMPORTERS_LOAD_LOAD_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -46,6 +48,10 @@ struct LoadedFile {
 struct LoadedTrace {
   model::Trace trace;
   std::vector<LoadedFile> files;
+  // Two of the files that are no ranks of one job, and of which one had ended
+  // when the other began: most often separate runs, whose numbers the trace
+  // adds up. Indices into `files`.
+  std::optional<std::pair<size_t, size_t>> separate;
 };
 
 // Loads the files. REQUIRES: at least one path.

@@ -1,12 +1,16 @@
 #include "importers/load/load.h"
 
+#include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "importers/load/id_space.h"
 #include "profiler/model/recorded_by.h"
 #include "tests/support/test_importer.h"
@@ -156,6 +160,32 @@ TEST(LoadWindowTest, TheTraceHasTheWindowsOfAllFilesIfAllHaveOne) {
   const model::Trace& trace = both->trace;
   EXPECT_EQ(trace.Name(trace.processes()[0].name), "python3 (early)");
   EXPECT_EQ(trace.Name(trace.processes()[1].name), "python3 (late)");
+}
+
+TEST_F(LoadTest, RunsAfterEachOtherAreToldApart) {
+  const auto separate = [&](const std::vector<std::string>& lines) {
+    std::vector<std::string> paths;
+    for (const std::string& line : lines) {
+      paths.push_back(WriteFake("file" + std::to_string(paths.size()), line));
+    }
+    return Load(paths, {}, importers_)->separate;
+  };
+  const auto at = [](int start, int end) {
+    return absl::StrCat("window ", start, " ", end, "\nrange a 7 1 ", start,
+                        " ", start + 10, "\n");
+  };
+  const std::string first = at(100, 200);
+  const std::string later = at(201, 300);
+  EXPECT_EQ(separate({first}), std::nullopt);
+  EXPECT_EQ(separate({first, at(200, 300)}), std::nullopt);
+  EXPECT_EQ(separate({first, later}), std::pair(size_t{0}, size_t{1}));
+  EXPECT_EQ(separate({later, at(150, 250), first}),
+            std::pair(size_t{0}, size_t{2}));
+  EXPECT_EQ(separate({first, "range a 7 1 300 400\n"}), std::nullopt);
+  // Clocks of machines may differ by more than the whole recording.
+  EXPECT_EQ(separate({"rank 0\n" + first, "rank 1\n" + later}), std::nullopt);
+  EXPECT_EQ(separate({"rank 1\n" + first, "rank 1\n" + later}),
+            std::pair(size_t{0}, size_t{1}));
 }
 
 TEST_F(LoadTest, LargeFilesAreOpenedByTheirImporter) {

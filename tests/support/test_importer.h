@@ -3,6 +3,8 @@
 //
 //   fake
 //   range NAME PID TID START_NS END_NS
+//   window START_NS END_NS                 when it was recorded
+//   rank RANK                              of a job of two, as PyTorch says it
 //   pytorch                                the file is a trace of PyTorch
 //   sample FUNCTION PID TID TIME_NS WEIGHT_NS MODULE   in main
 //   finding SEVERITY RULE MESSAGE          (note, warning or error)
@@ -126,6 +128,15 @@ class FakeImporter : public TraceImporter {
                                    .module = shard.strings.Intern(module)}));
       }
       shard.samples.push_back(sample);
+    } else if (kind == "window") {
+      words >> imported.start_ns >> imported.end_ns;
+    } else if (kind == "rank") {
+      std::string rank;
+      words >> rank;
+      shard.metadata.push_back(
+          {.key = shard.strings.Intern("distributedInfo"),
+           .json_value = shard.strings.Intern("{\"rank\": " + rank +
+                                              ", \"world_size\": 2}")});
     } else if (kind == "pytorch") {
       model::MarkAsPyTorchs(shard);
     } else if (kind == "finding") {

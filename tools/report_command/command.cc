@@ -258,6 +258,12 @@ class ReportRun {
                          "; --check says more"));
       }
     }
+    if (loaded.separate) {
+      Say(absl::StrCat(loaded.files[loaded.separate->first].path, " and ",
+                       loaded.files[loaded.separate->second].path,
+                       " were not recorded at the same time: rows of the same "
+                       "name are added up; --diff compares two runs"));
+    }
     // Not on standard output, where the table is PyTorch's to the byte.
     fputs(VisibleLines(report::LedgerText(loaded.trace.ledger())).c_str(),
           stderr);

@@ -189,6 +189,18 @@ TEST_F(CommandTest, ChecksFiles) {
   EXPECT_THAT(broken.out, HasSubstr("\r\nerror,truncated,1,byte "));
 }
 
+TEST_F(CommandTest, SaysThatItAddsUpSeparateRuns) {
+  const std::string first =
+      File("first", "fake\nwindow 100 200\nrange a 7 1 100 110\n");
+  const std::string later =
+      File("later", "fake\nwindow 300 400\nrange a 7 1 300 310\n");
+  EXPECT_EQ(Run({first, later}).err,
+            "kymo: " + first + " and " + later +
+                " were not recorded at the same time: rows of the same name "
+                "are added up; --diff compares two runs\n");
+  EXPECT_EQ(Run({first, first}).err, "");
+}
+
 TEST_F(CommandTest, ComparesTwoFiles) {
   const std::string file = File("t.json", kTrace);
   const Ended ended = Run({"--diff", file, file});
