@@ -47,7 +47,7 @@ class EndOnFuture {
 
   template <typename T>
   absl::StatusOr<std::future<T>> On(std::future<T> future) {
-    if (!future.valid()) {
+    if (!claimed_ && !future.valid()) {
       return absl::InvalidArgumentError(
           "the future has no state: it was moved from or never set");
     }

@@ -293,6 +293,8 @@ TEST(SessionTest, OperationsMayEndWhenAFutureIsReady) {
       done = *std::move(future);
       EXPECT_EQ(end.On(std::promise<int>().get_future()).status().message(),
                 "_call_end_callbacks_on_future can only be called once.");
+      EXPECT_EQ(end.On(std::future<int>()).status().message(),
+                "_call_end_callbacks_on_future can only be called once.");
     }
     { RecordFunction after("after"); }
     usleep(2000);
