@@ -106,6 +106,11 @@ std::string TextOr(absl::StatusOr<std::string> text) {
   return text.ok() ? *std::move(text) : text.status().ToString();
 }
 
+absl::Status WithoutMemory() {
+  return absl::InvalidArgumentError(
+      "profile_memory = true required for memory profiling.");
+}
+
 model::Trace WithMetadata(model::Trace trace, std::string_view key,
                           std::string_view json) {
   model::TraceData data = std::move(trace).Release();
@@ -270,8 +275,7 @@ absl::Status ProfileCycle::export_stacks(const std::string& path,
 absl::Status ProfileCycle::export_memory_timeline(
     const std::string& path, std::string_view device) const {
   if (!profile_memory_) {
-    return absl::InvalidArgumentError(
-        "profile_memory = true required for memory profiling.");
+    return WithoutMemory();
   }
   std::string wanted(device);
   if (wanted.empty()) {
@@ -284,6 +288,13 @@ absl::Status ProfileCycle::export_memory_timeline(
 absl::StatusOr<std::vector<std::string>> ProfileCycle::Export(
     const std::string& exporter, const std::string& directory,
     const ProfileExportOptions& options) const {
+  if (directory.empty()) {
+    return absl::InvalidArgumentError(
+        "the name of the folder is empty; \".\" is the working directory");
+  }
+  if (exporter == "memory_timeline" && !profile_memory_) {
+    return WithoutMemory();
+  }
   OutputDirectory out(directory);
   return RunExporters(exporter, trace_, options, out);
 }

@@ -180,7 +180,11 @@ TEST(ProfileCycleTest, ResultsThatWereNotRecordedAreErrors) {
             "export_stacks() requires with_stack = true");
   EXPECT_EQ(cycle.export_memory_timeline(path).message(),
             "profile_memory = true required for memory profiling.");
+  EXPECT_EQ(cycle.Export("memory_timeline", path).status().message(),
+            "profile_memory = true required for memory profiling.");
   EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_EQ(cycle.Export("chrome", "").status().message(),
+            "the name of the folder is empty; \".\" is the working directory");
 }
 
 TEST_F(ProfileExportTest, ProgressIsTold) {
