@@ -34,9 +34,9 @@ TEST(FindingTableTest, SentencesWithEvidenceAndNextStep) {
             "   Next: Look at its callers in the flame graph, callees first: "
             "make it cheaper, or call\n"
             "   it less often\n"
-            "2. The CPU times of functions are in doubt: 9.9 % (22) samples "
-            "dropped by the kernel\n"
-            "   before they were read\n"
+            "2. The CPU times of functions are in doubt because of 22 (9.9 %) "
+            "samples dropped by the\n"
+            "   kernel before they were read\n"
             "   See: row samples_lost of ledger\n"
             "   Next: Sample less often with --sampling_hz\n");
 }

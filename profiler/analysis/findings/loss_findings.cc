@@ -76,9 +76,9 @@ void AddLossFindings(const FindingRun& run, std::vector<Finding>& findings) {
     finding.kind = FindingKind::kLostData;
     finding.share = static_cast<double>(lost) / static_cast<double>(all);
     finding.title = absl::StrCat(
-        "The ", ToAbsl(doubt.numbers), " are in doubt: ",
-        PercentText(static_cast<double>(lost), static_cast<double>(all)), " (",
-        CountText(static_cast<int64_t>(lost)), ") ",
+        "The ", ToAbsl(doubt.numbers), " are in doubt because of ",
+        CountText(static_cast<int64_t>(lost)), " (",
+        PercentText(static_cast<double>(lost), static_cast<double>(all)), ") ",
         ToAbsl(meaning.substr(0, meaning.find(": try "))));
     finding.next_step = std::string(doubt.next_step);
     finding.evidence = {.kind = EvidenceKind::kRow,

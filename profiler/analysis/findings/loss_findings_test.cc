@@ -32,9 +32,9 @@ TEST(LossFindingsTest, LostEventsMakeNumbersDoubtful) {
   const auto found = Lost(Loss::kEventsDroppedArenaFull, 95);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].title,
-            "The times and counts of ranges are in doubt: 50 % (95) events "
-            "that the arena had no room for: not recorded, or overwritten "
-            "sooner than a flight recorder was to keep them");
+            "The times and counts of ranges are in doubt because of 95 (50 %) "
+            "events that the arena had no room for: not recorded, or "
+            "overwritten sooner than a flight recorder was to keep them");
   EXPECT_EQ(found[0].share, 0.5);
   EXPECT_EQ(found[0].time_ns, 0);
   EXPECT_EQ(found[0].evidence.kind, EvidenceKind::kRow);
