@@ -16,6 +16,8 @@ namespace kymo::query {
 namespace {
 
 constexpr size_t kPendingBytes = 1 << 16;
+// A longer text makes only its own line of a table longer.
+constexpr size_t kMostPadding = 200;
 
 std::string NumberText(double value) {
   std::string text;
@@ -185,7 +187,8 @@ void ResultWriter::AppendKept() {
         });
     size_t width = std::max<size_t>(3, report::TextWidth(name));
     for (const std::vector<Cell>& row : kept_) {
-      width = std::max(width, report::TextWidth(row[i].text));
+      width = std::max(width,
+                       std::min(report::TextWidth(row[i].text), kMostPadding));
     }
     for (std::vector<Cell>& row : kept_) row[i].is_number = is_number;
     head.push_back({std::move(name), is_number});

@@ -42,6 +42,16 @@ TEST(ResultWriterTest, Text) {
             "a|\"b\"\\n\\x1b    4  1e+30\n");
 }
 
+TEST(ResultWriterTest, AVeryLongTextMakesNoOtherLineLonger) {
+  const std::string longest(65'536, 'x');
+  const std::string text =
+      Written(ResultFormat::kText, {"name", "n"},
+              {{longest, int64_t{1}}, {std::string("short"), int64_t{2}}});
+  EXPECT_EQ(text.size(), 3 * (200 + 2 + 3 + 1) + longest.size() + 2 + 3 + 1);
+  EXPECT_NE(text.find(longest + "    1\n"), text.npos);
+  EXPECT_NE(text.find("short" + std::string(195, ' ') + "    2\n"), text.npos);
+}
+
 TEST(ResultWriterTest, Csv) {
   EXPECT_EQ(Written(ResultFormat::kCsv, kColumns, SomeRows()),
             "name,n,x\r\naten::mm,12,0.5\r\n,-3,\r\n"
