@@ -97,7 +97,9 @@ absl::StatusOr<const TraceImporter*> FindImporter(
   return absl::InvalidArgumentError(
       absl::StrCat(path, ": no importer knows this file, which begins with \"",
                    absl::CHexEscape(head.substr(0, kShownBytes)),
-                   "\"; --importer forces one of: ", importers.Names()));
+                   "\"; a name of an importer (--importer, "
+                   "LoadOptions::importer) forces one of: ",
+                   importers.Names()));
 }
 
 }  // namespace kymo
