@@ -38,7 +38,8 @@ class LocalSession : public ActivitySession {
   explicit LocalSession(const record::SessionRequest& request)
       : request_(request) {}
   ~LocalSession() override {
-    if (id_ == record::kNoSession) return;
+    // A forked child may have a session of its own with this number.
+    if (id_ == record::kNoSession || getpid() != pid_) return;
     record::StopSession(id_);
     Release();
   }
@@ -93,6 +94,10 @@ class LocalSession : public ActivitySession {
   }
 
   absl::Status Stop() override {
+    if (getpid() != pid_) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "the session is that of process ", pid_, ", which forked this one"));
+    }
     last_anchor_ = MeasureAnchor(source_);
     const int error = record::StopSession(id_);
     SetRemark(record::ThreadsOutside(id_));

@@ -31,6 +31,7 @@
 // end there and are marked. A session works as usual while the profile command
 // records the process, but its records stay in that command's shared memory
 // until it stops: what does not fit is lost for both. Stop() warns of losses.
+// A child that the process forks is not recorded, and cannot stop the session.
 //
 // Threads: one call at a time on one Profile. A session of one thread is
 //   stepped and stopped by the thread that started it. A thread has one session
@@ -93,6 +94,9 @@ class Profile {
   }
 
   // --- results of the last finished cycle; see ProfileCycle ---
+  //
+  // Tables have ranges and the work of devices. What backends sampled is in
+  // findings(), and in Export("summary", ...) and Export("stacks", ...).
   //
   // With enabled = false every result is empty and every call succeeds. No call
   // writes a file, and the pointers of trace() and stats() are null.

@@ -214,6 +214,25 @@ TEST(ProfileTest, ForkedChildOfASessionIsNotInItAndGoesOn) {
             (std::map<std::string, int64_t>{{"around fork", 1}}));
 }
 
+TEST(ProfileTest, AForkedChildCannotStopItsParentsSession) {
+  Profile profile({.experimental_config = {.profile_all_threads = true}});
+  ASSERT_TRUE(profile.Start().ok());
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const absl::Status status = profile.Stop();
+    const bool is_told =
+        status.code() == absl::StatusCode::kFailedPrecondition &&
+        status.message().find("which forked this one") != std::string::npos;
+    _exit(is_told ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(pid, &status, 0);
+  EXPECT_EQ(status, 0);
+  { RecordFunction range("after the fork"); }
+  EXPECT_TRUE(profile.Stop().ok());
+  EXPECT_EQ(Counts(profile)["after the fork"], 1);
+}
+
 std::atomic<int> handled = 0;
 void HandlerWithRanges(int) {
   RecordFunction range("in handler");
