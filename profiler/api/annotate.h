@@ -34,6 +34,7 @@
  *   itself. A set-uid program's ranges are not recorded. A session within a
  *   program (profile.h) does not record what the archive's copies say: such a
  *   program takes these functions from libkymo.so, or Bazel's @kymo//:annotate.
+ *   A shared library that has annotated stays loaded after dlclose.
  * Version: build with the version of Kymo that records. If the program itself
  *   has records that `kymo` cannot read, `kymo` says so.
  */
@@ -54,7 +55,8 @@ void kymo_push(const char* name);
 void kymo_pop(void);
 
 /* Add a value to the innermost open range. Without one they do nothing. A key
- * that comes twice keeps its last value. */
+ * that comes twice keeps its last value. A text of more than 65,536 bytes is
+ * cut. */
 void kymo_arg_int(const char* key, int64_t value);
 void kymo_arg_double(const char* key, double value);
 void kymo_arg_text(const char* key, const char* value);

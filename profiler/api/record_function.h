@@ -15,7 +15,8 @@
 //
 // Names: a name is usually a string literal, which costs a pointer. A name that
 //   is made at run time (std::string, std::string_view, const char*) is copied
-//   into the record.
+//   into the record. std::make_unique, emplace and the like do not hand
+//   literals on: write kymo::Literal("name") there.
 // Inputs: sessions with record_shapes keep the inputs of operations: numbers,
 //   text, and lists of int64_t, double and bool. To teach Kymo a tensor type of
 //   yours, write this beside it, at namespace scope:
@@ -32,7 +33,10 @@
 //   }
 //
 // Threads: any thread, at any time of its life. A range belongs to the thread
-//   that begins it. It may end on another thread; then it is asynchronous.
+//   that begins it. It may end on another thread; then it is asynchronous:
+//     auto range =
+//         std::make_unique<kymo::RecordFunction>(kymo::Literal("request"));
+//     queue.Push({request, std::move(range)});   // whoever resets it ends it
 //   Ranges in signal handlers are recorded. The exception is a signal that
 //   interrupts the recorder's slow path (about one in two thousand): its ranges
 //   are lost and counted.
@@ -531,7 +535,8 @@ auto Recorded(const Text& name, Callable callable,
 #define KYMO_CONCAT_INNER_(a, b) a##b
 #define KYMO_CONCAT_(a, b) KYMO_CONCAT_INNER_(a, b)
 
-// A range until the scope ends. Takes the arguments of RecordFunction.
+// A range until the scope ends. Takes the arguments of RecordFunction. One for
+// each line: its variable is named after the line.
 #define KYMO_RECORD_FUNCTION(...) \
   const ::kymo::RecordFunction KYMO_CONCAT_(kymo_range_, __LINE__)(__VA_ARGS__)
 
