@@ -22,7 +22,7 @@
 // The activity "off_cpu" records all threads of this process, whatever
 // profile_all_threads says, and no children. The kernel must permit perf
 // events; else there are the times of threads, but no waits, and a warning says
-// why. The table above has Kymo's columns "CPU time", "Wait time" and "Wait %":
+// why. The table above has Kymo's columns "On CPU", "Wait time" and "Wait %":
 // what a range's threads waited while it was open.
 //
 // thread_states.h and waits.h of profiler/model describe the records. Those of

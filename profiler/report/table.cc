@@ -161,7 +161,7 @@ class TableText {
       Add(title);
     }
     if (show_waits_) {
-      for (const char* title : {"CPU time", "Wait time", "Wait %"}) Add(title);
+      for (const char* title : {"On CPU", "Wait time", "Wait %"}) Add(title);
     }
     if (!facts_.has_device_time) return;
     Add(absl::StrCat("Self ", device_));

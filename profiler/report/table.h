@@ -83,7 +83,7 @@ struct TableOptions {
   bool profile_memory = false;  // show the memory columns
   bool with_flops = false;      // show FLOPs, if there are any
   std::string use_device = {};  // "cuda"; empty: no device
-  // Show Kymo's own columns "CPU time", "Wait time" and "Wait %" of the CPU
+  // Show Kymo's own columns "On CPU", "Wait time" and "Wait %" of the CPU
   // total. Sorting by wait_time_total shows them, too.
   bool with_waits = false;
 };

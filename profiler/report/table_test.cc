@@ -229,7 +229,7 @@ TEST(TableTest, WaitsAreShownOnRequest) {
   EXPECT_EQ(
       text,
       R"(--------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  
-    Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg      CPU time     Wait time        Wait %    # of Calls  
+    Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg        On CPU     Wait time        Wait %    # of Calls  
 --------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  
     load        66.67%      10.000ms        66.67%      10.000ms      10.000ms       6.000ms       4.000ms        40.01%             1  
     step         0.00%       0.000us       133.33%      20.000ms      20.000ms      16.000ms       4.000ms        20.00%             1  

@@ -137,7 +137,7 @@ ValueTable RangeWaitTable(const Trace& trace) {
   ValueTable table{.columns = {{"name", "Range", Unit::kText},
                                {"count", "# of Calls", Unit::kCount},
                                {"duration_ns", "Wall", Unit::kNs},
-                               {"cpu_ns", "CPU time", Unit::kNs},
+                               {"cpu_ns", "On CPU", Unit::kNs},
                                {"wait_ns", "Wait time", Unit::kNs},
                                {"wait_share", "Wait %", Unit::kShare},
                                {"runnable_ns", "Runnable", Unit::kNs}},

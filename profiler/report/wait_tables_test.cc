@@ -122,7 +122,7 @@ TEST(WaitTablesTest, ARangeIsOnACpuRunnableOrBlocked) {
   }
   EXPECT_EQ(values,
             (std::vector<std::string>{
-                "# of Calls 1", "Wall 4000", "CPU time 1000", "Wait time 3000",
+                "# of Calls 1", "Wall 4000", "On CPU 1000", "Wait time 3000",
                 "Runnable 500", "Lock 1500", "Sleep 1000"}));
 }
 

@@ -106,7 +106,7 @@ TEST_F(WaitsTest, RangesHaveTheWaitsOfTheirThreads) {
   EXPECT_THAT(averages.table({.sort_by = "cpu_time_total"}),
               Not(HasSubstr("Wait")));
   EXPECT_THAT(averages.table({.sort_by = "wait_time_total"}),
-              HasSubstr("   CPU time     Wait time        Wait %  "));
+              HasSubstr("     On CPU     Wait time        Wait %  "));
   EXPECT_THAT(report::WaitsText(*profile.trace(), -1), HasSubstr("SleepMs"));
 }
 

@@ -503,8 +503,8 @@ TEST(FirstScreenTest, SaysWhatThreadsWaitedForAndWhere) {
       Screen(tables, {.width = 200}, WithWaits(), {.wall_ns = 1'000'000'000}));
   ASSERT_EQ(lines.size(), 16u);
   EXPECT_EQ(lines[1],
-            "0.30 of 2 CPUs used; 2 threads were idle for 50 % of their time, "
-            "and for the rest of it on a CPU for 30 %, runnable for 0 %, "
+            "0.30 of 2 CPUs used; 2 threads were idle for 50 % of their time; "
+            "when not idle, they were on a CPU for 30 %, runnable for 0 %, "
             "blocked for 70 %: 50 % lock, 20 % read");
   EXPECT_THAT(Cells(lines[3]), ElementsAre("Waited in", "For", "Wait %", "Wait",
                                            "Waits", "Longest", "Module"));
@@ -555,8 +555,7 @@ TEST(FirstScreenTest, RangesSayForHowLongTheyWaited) {
     split.runnable_ns = 700'000'000;
   }
   const std::vector<std::string> lines = Lines(Screen(tables, {.width = 200}));
-  EXPECT_THAT(lines[2],
-              HasSubstr("   CPU time  Wait time  Wait %  # of Calls"));
+  EXPECT_THAT(lines[2], HasSubstr("   On CPU  Wait time  Wait %  # of Calls"));
   EXPECT_THAT(lines[4], EndsWith("  300.000ms  700.000ms  70.00%           2"));
   EXPECT_THAT(lines[5], EndsWith("          -          -       -           2"));
 }

@@ -77,7 +77,7 @@ FittedTable RangesTable(const ScreenTables& tables,
                : at->second;
   };
   if (!waits.empty()) {
-    fitted.columns.push_back({.title = "CPU time", .drop = 8});
+    fitted.columns.push_back({.title = "On CPU", .drop = 8});
     fitted.columns.push_back({.title = "Wait time"});
     fitted.columns.push_back({.title = "Wait %", .drop = 7});
   }

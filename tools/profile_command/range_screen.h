@@ -6,7 +6,7 @@
 //
 // "CPU" is the name of PyTorch's tables for the time of a range on its thread,
 // waits included. If threads waited, three columns say what of "CPU total" they
-// were on a CPU and waited: "CPU time", "Wait time" and "Wait %".
+// were on a CPU and waited: "On CPU", "Wait time" and "Wait %".
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_RANGE_SCREEN_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_RANGE_SCREEN_H_
 

@@ -116,8 +116,9 @@ std::string ThreadsLine(const model::Trace& trace, DurationNs wall_ns) {
   const DurationNs idle_ns = std::min(waits.idle_ns, sum.blocked_ns());
   const DurationNs busy_ns = sum.wall_ns - idle_ns;
   if (idle_ns > 0) {
-    absl::StrAppend(&line, " idle for ", Percent(idle_ns, sum.wall_ns), of_time,
-                    ", and for the rest of it");
+    absl::StrAppend(
+        &line, " idle for ", Percent(idle_ns, sum.wall_ns), of_time,
+        count == 1 ? "; when not idle, it was" : "; when not idle, they were");
   }
   absl::StrAppend(&line, " on a CPU for ", Percent(sum.on_cpu_ns, busy_ns),
                   idle_ns > 0 ? "" : of_time, ", runnable for ",

@@ -1,8 +1,8 @@
 // thread_screen.h - the part of the first screen about threads, and what they
 // waited for.
 //
-//   1.20 of 2 CPUs used; 5 threads were idle for 40 % of their time, and for
-//   the rest of it on a CPU for 17 %, runnable for 2 %, blocked for 81 %:
+//   1.20 of 2 CPUs used; 5 threads were idle for 40 % of their time; when not
+//   idle, they were on a CPU for 17 %, runnable for 2 %, blocked for 81 %:
 //   61 % lock, 20 % read
 //
 //   Waited in      For    Wait %       Wait  Waits    Longest
