@@ -179,7 +179,8 @@ class SqlTest(ReportTestCase):
         wrong = self.report(self.trace(), "--sql", "select nam from events",
                             status=1)
         self.assertIn("no such column: nam\n  select nam from events\n"
-                      "         ^", wrong.stderr)
+                      "         ^\n  .tables and .schema TABLE in the shell",
+                      wrong.stderr)
         endless = ("with recursive n(x) as (select 1 union all select x + 1 "
                    "from n) select count(*) from n")
         self.assertIn("longer than 1 s", self.report(

@@ -71,6 +71,20 @@ query::ResultFormat ResultFormatOf(TextFormat format) {
   return query::ResultFormat::kText;
 }
 
+// A name that is not there: says where the names are.
+absl::Status WithHint(const absl::Status& status) {
+  const std::string_view message = ToStd(status.message());
+  if (!message.starts_with("no such column: ") &&
+      !message.starts_with("no such table: ")) {
+    return status;
+  }
+  return absl::Status(
+      status.code(),
+      absl::StrCat(status.message(),
+                   "\n  .tables and .schema TABLE in the shell (--sql=-) show "
+                   "what there is; docs/query.md, too"));
+}
+
 class ReportRun {
  public:
   // `inputs` are the command's files.
@@ -193,8 +207,8 @@ class ReportRun {
       const int status = SqlShell(queries, format).Run();
       if (status != kExitDone) return status;
     } else {
-      KYMO_RETURN_IF_ERROR(
-          SqlRun(queries, format, PrintToStandardOutput).Run(command_.sql));
+      KYMO_RETURN_IF_ERROR(WithHint(
+          SqlRun(queries, format, PrintToStandardOutput).Run(command_.sql)));
     }
     return Export(trace, nullptr);
   }

@@ -201,6 +201,15 @@ TEST_F(CommandTest, SaysThatItAddsUpSeparateRuns) {
   EXPECT_EQ(Run({first, first}).err, "");
 }
 
+TEST_F(CommandTest, SaysWhereColumnsAre) {
+  const Ended ended =
+      Run({File("t.json", kTrace), "--sql=select dur from events"});
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_THAT(ended.err, HasSubstr("no such column: dur\n"));
+  EXPECT_THAT(ended.err, HasSubstr("\n  .tables and .schema TABLE in the shell "
+                                   "(--sql=-) show what there is"));
+}
+
 TEST_F(CommandTest, ComparesTwoFiles) {
   const std::string file = File("t.json", kTrace);
   const Ended ended = Run({"--diff", file, file});
