@@ -10,6 +10,9 @@ and the includes are spelled in that way.
 Abseil's include guards get other names, too. A source that includes another
 Abseil as well then does not compile. With equal guards it would have types of
 one Abseil and call functions of the other.
+
+What is internal counts as the system's, because programs can change none of
+what -Wpedantic says of it (__int128).
 """
 
 import os
@@ -25,6 +28,7 @@ NOTICE = """\
 // Kymo's copy of a header of Debian's libabsl-dev: its includes and its guard
 // have other names.
 """
+OF_SYSTEM = "#pragma GCC system_header\n"
 CHECK = """\
 #ifdef ABSL_BASE_CONFIG_H_
 #error "Kymo's headers bring an Abseil of their own, and this source includes \\
@@ -80,4 +84,7 @@ def packaged(public, system):
                 text = text.replace("#ifndef KYMO_ABSL_BASE_CONFIG_H_",
                                     "#ifndef KYMO_ABSL_BASE_CONFIG_H_\n"
                                     + CHECK, 1)
-        yield packaged_name(source, system), text.encode()
+        name = packaged_name(source, system)
+        if name.startswith(INTERNAL):
+            text = OF_SYSTEM + text
+        yield name, text.encode()

@@ -151,7 +151,7 @@ class ConsumersTest(unittest.TestCase):
                             "  return {.gzip = true, .max_file_mib = 64};\n"
                             "}\n")
         flags = self.folder / "flags.cmake"
-        flags.write_text("add_compile_options(-Wall -Wextra -Werror "
+        flags.write_text("add_compile_options(-Wall -Wextra -pedantic -Werror "
                          f"-include {together})\n")
         build = self.folder / "build"
         run("cmake", "-S", CONSUMERS / "session", "-B", build,
