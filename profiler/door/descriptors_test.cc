@@ -54,7 +54,7 @@ TEST(DescriptorsTest, AProgramWithoutDescriptorsIsNotKeptBusy) {
   const OwnedDescriptor other(::socket(AF_UNIX, SOCK_SEQPACKET, 0));
   const record::DoorAddress address = record::AddressOfDoor(pid, 0);
   ASSERT_EQ(connect(other.get(), address.pointer(), address.size), 0);
-  constexpr int kMostLooks = 2000;
+  constexpr int kMostLooks = 10'000;
   int looks = 0;
   while (looks < kMostLooks &&
          DoorThread(pid, "voluntary_ctxt_switches:") == sleeps) {

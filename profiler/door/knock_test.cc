@@ -277,8 +277,8 @@ TEST(KnockTest, AForkedChildKeepsTheNamesOfItsParent) {
     }
   }
   EXPECT_EQ(found.size(), 2U);
-  EXPECT_GE(found["of the child"], 499);
-  EXPECT_GE(found["of both"], 499);
+  EXPECT_GE(found["of the child"], 400);
+  EXPECT_GE(found["of both"], 400);
   childs.Unmap();
   parents.Unmap();
 }
