@@ -84,6 +84,17 @@ constexpr Column kCounters[] = {
            }),
 };
 
+// Behind the last step, and before steps that nobody recorded, a program may do
+// anything, such as write a checkpoint for minutes.
+DurationNs StepDuration(const Source& s, size_t row) {
+  const std::vector<StepRow>& steps = s.steps();
+  const analysis::Step& step = steps[row].step;
+  const bool has_next = row + 1 < steps.size() &&
+                        steps[row + 1].pid == steps[row].pid &&
+                        steps[row + 1].step.number == step.number + 1;
+  return (has_next ? step.end_ns : s.trace().end()[step.event]) - step.begin_ns;
+}
+
 constexpr Column kSteps[] = {
     Define("id", "Number of the row",
            [](const Source&, size_t row) { return row; }),
@@ -101,11 +112,10 @@ constexpr Column kSteps[] = {
              return s.steps()[row].step.begin_ns;
            })
         .In("ns"),
-    Define("dur_ns", "How long it lasted: until the next step began",
-           [](const Source& s, size_t row) {
-             const analysis::Step& step = s.steps()[row].step;
-             return step.end_ns - step.begin_ns;
-           })
+    Define("dur_ns",
+           "How long it lasted: until the next step began, or, if that was "
+           "not recorded, until its range ended",
+           [](const Source& s, size_t row) { return StepDuration(s, row); })
         .In("ns"),
 };
 

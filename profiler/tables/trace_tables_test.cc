@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/tables/test_tables.h"
@@ -167,7 +168,22 @@ TEST_F(TraceTablesTest, DeviceWorkKnowsItsLaunch) {
 }
 
 TEST_F(TraceTablesTest, Steps) {
-  EXPECT_THAT(Rows("steps"), ElementsAre("0|7|3|0|1000|2000"));
+  EXPECT_THAT(Rows("steps"), ElementsAre("0|7|3|0|1000|900"));
+}
+
+TEST(StepsTableTest, WhatComesWithoutAStepIsNoPartOfOne) {
+  TestTrace t;
+  t.AddProcess(7, "app");
+  const auto main = t.AddThread(7, 7, "main");
+  t.AddRange(main, "ProfilerStep#0", 100, 190);
+  t.AddRange(main, "ProfilerStep#1", 200, 290);
+  t.AddRange(main, "nobody recorded steps 2 to 7", 300, 800);
+  t.AddRange(main, "ProfilerStep#8", 800, 890);
+  t.AddRange(main, "checkpoint", 900, 9'000);
+  t.SetWindow(0, 9'000);
+  const model::Trace trace = std::move(t).Build();
+  EXPECT_THAT(RowsOf(TraceTables(trace), "steps", {"step", "dur_ns"}),
+              ElementsAre("0|100", "1|90", "8|90"));
 }
 
 TEST_F(TraceTablesTest, LedgerHasWhatIsNotZero) {
