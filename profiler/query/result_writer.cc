@@ -1,6 +1,7 @@
 #include "profiler/query/result_writer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <variant>
@@ -20,6 +21,8 @@ constexpr size_t kPendingBytes = 1 << 16;
 constexpr size_t kMostPadding = 200;
 
 std::string NumberText(double value) {
+  // JSON has no number for it: it would be a text in quotes.
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   std::string text;
   json::AppendDouble(text, value);
   return text;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,19 @@ TEST(ResultWriterTest, Json) {
       "[\n{\"name\": \"aten::mm\", \"n\": 12, \"x\": 0.5},\n"
       "{\"name\": null, \"n\": -3, \"x\": null},\n"
       "{\"name\": \"a|\\\"b\\\"\\n\\u001b\", \"n\": 4, \"x\": 1e+30}\n]\n");
+}
+
+TEST(ResultWriterTest, InfinityHasQuotesInJsonAlone) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Rows rows = {{kInfinity, -kInfinity}};
+  EXPECT_EQ(Written(ResultFormat::kCsv, {"a", "b"}, rows),
+            "a,b\r\nInfinity,-Infinity\r\n");
+  EXPECT_EQ(Written(ResultFormat::kText, {"a", "b"}, rows),
+            "       a          b\n"
+            "--------  ---------\n"
+            "Infinity  -Infinity\n");
+  EXPECT_EQ(Written(ResultFormat::kJson, {"a", "b"}, rows),
+            "[\n{\"a\": \"Infinity\", \"b\": \"-Infinity\"}\n]\n");
 }
 
 TEST(ResultWriterTest, JsonNumbersNamesThatComeAgain) {
