@@ -18,6 +18,7 @@
 #include "profiler/analysis/steps.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/activity_type.h"
+#include "profiler/model/lanes.h"
 #include "profiler/model/trace_slice.h"
 
 namespace kymo::tools {
@@ -84,16 +85,17 @@ bool Means(const Trace& trace, const std::string& word, const Track& track) {
 std::string TrackList(const Trace& trace) {
   constexpr size_t kMost = 20;
   std::vector<std::string> words;
-  for (const Track& track : trace.tracks()) {
-    if (words.size() == kMost) {
-      words.push_back(
-          absl::StrCat("and ", trace.tracks().size() - kMost, " more"));
-      break;
-    }
+  size_t count = 0;
+  for (TrackIndex t = 0; t < trace.tracks().size(); ++t) {
+    const Track& track = trace.tracks()[t];
+    if (t > 0 && model::IsLaneOf(track, trace.tracks()[t - 1])) continue;
+    if (++count > kMost) continue;
     const std::string name = NameOf(trace, track);
     words.push_back(
         absl::StrCat(track.pid, "/", track.id, name.empty() ? "" : " ", name));
   }
+  if (count > kMost)
+    words.push_back(absl::StrCat("and ", count - kMost, " more"));
   return absl::StrJoin(words, ", ");
 }
 

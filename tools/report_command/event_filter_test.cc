@@ -80,6 +80,19 @@ TEST(EventFilterTest, SaysWhatTheTraceHas) {
             absl::StatusCode::kInvalidArgument);
 }
 
+TEST(EventFilterTest, ListsAThreadOnceWhateverItsLanes) {
+  TestTrace t;
+  for (int lane = 0; lane < 3; ++lane) {
+    t.AddRange(t.AddThread(1, 10, "main"), "overlaps", 100, 150 + lane);
+  }
+  t.AddThread(1, 11, "worker");
+  t.SetWindow(100, 300);
+  EXPECT_EQ(
+      ChooseEvents(std::move(t).Build(), {.threads = {"3"}}).status().message(),
+      "--thread: the trace has no thread '3'; it has 1/10 main, "
+      "1/11 worker");
+}
+
 // A step lasts until its process's next one, and the last one to the end.
 TEST(EventFilterTest, StepsAreThoseOfTheProcess) {
   TestTrace t;

@@ -266,7 +266,7 @@ TEST_F(OptionsTest, FiltersAreRead) {
   EXPECT_FALSE(Parse({"a", "--time=..2s"}).filter.begin_ns.has_value());
   for (const char* const wrong :
        {"--step=x", "--step=5-3", "--step=3-", "--step=-1", "--time=5",
-        "--time=1..2", "--category=green"}) {
+        "--time=1..2", "--time=2s..1s", "--time=1s..1s", "--category=green"}) {
     Error({"a", wrong});
   }
 }

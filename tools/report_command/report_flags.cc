@@ -61,7 +61,8 @@ std::optional<TimeRange> ParseTime(std::string_view text) {
     return true;
   };
   if (!read(text.substr(0, dots), range.begin_ns) ||
-      !read(text.substr(dots + 2), range.end_ns)) {
+      !read(text.substr(dots + 2), range.end_ns) ||
+      (range.begin_ns && range.end_ns && *range.begin_ns >= *range.end_ns)) {
     return std::nullopt;
   }
   return range;
