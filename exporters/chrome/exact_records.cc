@@ -1,3 +1,4 @@
+// Long, because each kind of record is a list with a format of its own.
 #include "exporters/chrome/exact_records.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/analysis/memory/program_starts.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/sample_weights.h"
@@ -151,6 +153,16 @@ absl::Status AddParents(const model::Trace& trace, const Rows& rows,
     KYMO_RETURN_IF_ERROR(
         members.Add("parents", {Positive(rows.PidOf(process.pid)),
                                 Positive(rows.PidOf(process.parent_pid))}));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddPrograms(const model::Trace& trace, const Rows& rows,
+                         TimeNs base_ns, Members& members) {
+  for (const analysis::ProgramStart& start : analysis::ProgramStarts(trace)) {
+    KYMO_RETURN_IF_ERROR(members.Add(
+        "programs",
+        {Positive(rows.PidOf(start.pid)), Positive(start.time_ns - base_ns)}));
   }
   return absl::OkStatus();
 }
@@ -388,6 +400,7 @@ absl::Status ExactRecords::Write(ByteSink& sink) const {
                      counts.frees, counts.allocated_bytes}));
   }
   KYMO_RETURN_IF_ERROR(AddParents(trace_, rows_, members));
+  KYMO_RETURN_IF_ERROR(AddPrograms(trace_, rows_, base_ns_, members));
   KYMO_RETURN_IF_ERROR(AddThreads(trace_, rows_, members));
   const WaitRows wait_rows(trace_);
   KYMO_RETURN_IF_ERROR(wait_rows.Write(rows_, members));

@@ -33,6 +33,9 @@
 //                                        wait_rows, stack, count, weight
 //     "parents":[[8,7]],                 of several processes: pid, pid of the
 //                                        one that started it
+//     "programs":[[8,0],[8,900]],        where an exec ended blocks of memory:
+//                                        pid, ns after the base at which its
+//                                        first and each later program began
 //     "waits":[[0,1,0,1500,90,8,1,4660,3,1,5,1,6]],
 //                                        row, WaitKind, 1 if it is open, ns
 //                                        after the base, duration, 1 + runnable

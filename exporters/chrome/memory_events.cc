@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/analysis/memory/memory_blocks.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/folded_memory.h"
@@ -132,8 +133,9 @@ absl::Status MemoryEvents::Write(timeline::OrderedOutput& output) const {
 }
 
 void MemoryEvents::AppendRecord(std::string& out, size_t position) const {
-  const MemoryRecord& record =
-      trace_.memory()[left_out_ == 0 ? position : others_[position]];
+  const auto index = static_cast<model::MemoryIndex>(
+      left_out_ == 0 ? position : others_[position]);
+  const MemoryRecord& record = trace_.memory()[index];
   const bool failed = record.event == MemoryEvent::kOutOfMemory;
   if (failed) {
     out += Head("[OutOfMemory]", rows_.tracks[record.track]);
@@ -150,6 +152,10 @@ void MemoryEvents::AppendRecord(std::string& out, size_t position) const {
   if (!failed) text << ",\"Addr\":" << record.address;
   if (const uint32_t stack = exact_.StackNumber(record.stack); stack != 0) {
     text << ",\"Stack\":" << stack;
+  }
+  // The sign of its bytes says so of any other free.
+  if (record.bytes == 0 && analysis::MemoryBlocks(trace_).IsFree(index)) {
+    text << ",\"Free\":true";
   }
   text << SourceMember(record.source)
        << ",\"finished\":false,\"Ev Idx\":" << trace_.event_count() + position

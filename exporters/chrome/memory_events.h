@@ -7,7 +7,8 @@
 // Each record is Kineto's instant event, [memory] or [OutOfMemory], on its
 // thread; "Ev Idx" counts on from the trace's events. Records of the heap and
 // of mappings also have "Source", because they are other layers than the
-// program's reports. "Stack" is the number of a stack in exact_records.h.
+// program's reports. "Stack" is the number of a stack in exact_records.h. The
+// free of a block of 0 bytes has "Free": true.
 // Counters (memory_counters.h) follow the records.
 //
 // Without the heap's records only the counters are written. The file then has

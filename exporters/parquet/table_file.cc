@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "exporters/parquet/encode_rows.h"
 #include "kymo/version.h"
+#include "profiler/analysis/memory/program_starts.h"
 #include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/thread_states.h"
@@ -40,6 +41,17 @@ std::string ExactText(double value) {
   const auto end =
       std::to_chars(text.data(), text.data() + text.size(), value).ptr;
   return std::string(text.data(), end);
+}
+
+// Where an exec ended blocks of memory: "pid:time" of each program of that
+// process, separated by spaces. A reader pairs the records again.
+std::string ProgramStartsText(const model::Trace& trace) {
+  std::string text;
+  for (const analysis::ProgramStart& start : analysis::ProgramStarts(trace)) {
+    absl::StrAppend(&text, text.empty() ? "" : " ", start.pid, ":",
+                    start.time_ns);
+  }
+  return text;
 }
 
 // By name: what it means, its unit, and what it refers to.
@@ -159,6 +171,10 @@ absl::Status TableFile::Write(const tables::Table& table,
   schema.metadata = facts_;
   schema.metadata.emplace_back("kymo.table", std::string(table.name));
   schema.metadata.emplace_back("kymo.columns", MeaningsOf(columns));
+  if (table.name == "memory") {
+    schema.metadata.emplace_back("kymo.program_starts",
+                                 ProgramStartsText(trace_));
+  }
   schema.created_by = "kymo version " KYMO_VERSION;
   for (const tables::Column& column : columns) {
     schema.columns.push_back(ParquetColumn(column));

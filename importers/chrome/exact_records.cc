@@ -236,6 +236,15 @@ bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
                         .parent_pid = static_cast<int64_t>((*pids)[1])});
     return true;
   };
+  const auto add_program = [&](element item) {
+    const auto program = Numbers<2>(item);
+    if (!program || (*program)[0] > kMost || (*program)[1] > kMostThreadNs) {
+      return false;
+    }
+    programs_.push_back({.pid = static_cast<int64_t>((*program)[0]),
+                         .start_ns = static_cast<TimeNs>((*program)[1])});
+    return true;
+  };
   const auto add_thread = [&](element item) {
     const auto thread = ThreadNumbers(item);
     if (!thread) return false;
@@ -296,6 +305,8 @@ bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
       is_good = ForEach(value, add_allocations);
     } else if (key == "parents") {
       is_good = ForEach(value, add_parent);
+    } else if (key == "programs") {
+      is_good = ForEach(value, add_program);
     } else if (key == "threads") {
       is_good = ForEach(value, add_thread);
     } else if (key == "thread_counts") {

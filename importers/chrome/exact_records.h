@@ -61,6 +61,11 @@ class ExactRecords {
     int64_t parent_pid = 0;
   };
 
+  struct Program {
+    int64_t pid = 0;
+    TimeNs start_ns = 0;  // after the file's base
+  };
+
   // Threads are rows of wait_rows().
   struct Waits {
     DurationNs min_wait_ns = 0;
@@ -80,6 +85,7 @@ class ExactRecords {
   const std::vector<Allocations>& allocations() const { return allocations_; }
   const std::vector<Thread>& threads() const { return threads_; }
   const std::vector<Parent>& parents() const { return parents_; }
+  const std::vector<Program>& programs() const { return programs_; }
   uint32_t cpu_count() const { return cpu_count_; }
   const std::vector<Row>& wait_rows() const { return wait_rows_; }
   const Waits& waits() const { return waits_; }
@@ -106,6 +112,7 @@ class ExactRecords {
   uint64_t summed_count_ = 0;
   std::vector<Allocations> allocations_;
   std::vector<Parent> parents_;
+  std::vector<Program> programs_;
   std::vector<Thread> threads_;
   uint64_t threads_wall_ns_ = 0;
   uint32_t cpu_count_ = 0;

@@ -47,6 +47,7 @@ class Maker {
     AddParents();
     FindBounds();
     FindShift();
+    AddPrograms();
     AddSamples();
     AddSampleSums();
     AddAllocationCounts();
@@ -247,6 +248,21 @@ class Maker {
     for (model::Process& process : store_.shard.processes) {
       const auto parent = parents.find(process.pid);
       if (parent != parents.end()) process.parent_pid = parent->second;
+    }
+  }
+
+  // Each program of a process is a description of that process.
+  void AddPrograms() {
+    std::map<int64_t, model::Process> processes;
+    for (const model::Process& process : store_.shard.processes) {
+      processes.emplace(process.pid, process);
+    }
+    for (const ExactRecords::Program& program : members_.exact.programs()) {
+      const auto of_pid = processes.find(program.pid);
+      if (of_pid == processes.end()) continue;
+      model::Process described = of_pid->second;
+      described.start_ns = Moved(program.start_ns);
+      store_.shard.processes.push_back(described);
     }
   }
 

@@ -2,11 +2,16 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "importers/parquet/row_group.h"
 #include "importers/parquet/shard_tables.h"
 #include "profiler/base/device_type.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/model/waits.h"
@@ -85,6 +90,15 @@ constexpr ColumnWish kMetadata[] = {{"key", Type::kText},
 // The sums of all bytes and of all waits fit into an int64.
 constexpr int64_t kMostBytes = int64_t{1} << 50;
 constexpr int64_t kMostWaitNs = int64_t{1} << 52;
+
+// The free of a block of 0 bytes has no sign that would tell it.
+model::MemoryEvent EventOf(std::string_view kind, model::MemorySource source,
+                           int64_t bytes) {
+  if (kind == "out_of_memory") return model::MemoryEvent::kOutOfMemory;
+  return kind == "free" && bytes == 0 && source == model::MemorySource::kHeap
+             ? model::MemoryEvent::kFreeOfUnknown
+             : model::MemoryEvent::kAllocation;
+}
 
 model::MemorySource SourceOf(std::string_view text) {
   if (text == "heap") return model::MemorySource::kHeap;
@@ -190,10 +204,43 @@ absl::Status ReadCounters(Reading& reading) {
       });
 }
 
+namespace {
+
+// The text is "pid:time pid:time", from exporters/parquet/table_file.cc. Each
+// program of a process is a description of that process.
+absl::Status AddPrograms(const parquet::FileReader& file, std::string_view text,
+                         model::TraceShard& shard) {
+  std::map<int64_t, model::Process> processes;
+  for (const model::Process& process : shard.processes) {
+    processes.emplace(process.pid, process);
+  }
+  for (const absl::string_view word :
+       absl::StrSplit(ToAbsl(text), ' ', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(word, absl::MaxSplits(':', 1));
+    int64_t pid = 0;
+    int64_t time_ns = 0;
+    if (!absl::SimpleAtoi(parts.first, &pid) ||
+        !absl::SimpleAtoi(parts.second, &time_ns) || !IsTime(time_ns)) {
+      return Wrong(file, "a program has an impossible start");
+    }
+    const auto of_pid = processes.find(pid);
+    if (of_pid == processes.end()) continue;
+    model::Process described = of_pid->second;
+    described.start_ns = time_ns;
+    shard.processes.push_back(described);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status ReadMemory(Reading& reading) {
   const parquet::FileReader* const file = reading.files.Find("memory");
   if (file == nullptr || !reading.has_tracks) return absl::OkStatus();
   model::TraceShard& shard = reading.shard;
+  KYMO_RETURN_IF_ERROR(AddPrograms(
+      *file, file->Metadata("kymo.program_starts").value_or(""), shard));
   return ForEachRowGroup(
       *file, kMemory, shard.strings, [&](const RowGroup& group) {
         for (size_t row = 0; row < group.rows(); ++row) {
@@ -204,12 +251,12 @@ absl::Status ReadMemory(Reading& reading) {
               bytes < -kMostBytes || bytes > kMostBytes) {
             return Wrong(*file, "a record has no track, stack or time");
           }
-          const bool has_failed = group.TextOf(kKind, row) == "out_of_memory";
+          const model::MemorySource source =
+              SourceOf(group.TextOf(kSource, row));
           shard.memory.push_back(
               {.track = *track,
-               .event = has_failed ? model::MemoryEvent::kOutOfMemory
-                                   : model::MemoryEvent::kAllocation,
-               .source = SourceOf(group.TextOf(kSource, row)),
+               .event = EventOf(group.TextOf(kKind, row), source, bytes),
+               .source = source,
                .device_type = DeviceTypeOf(group.TextOf(kDeviceType, row)),
                .device_index =
                    static_cast<int8_t>(group.IntOr(kDevice, row, -1)),

@@ -34,6 +34,8 @@ using model::Trace;
 using model::TrackIndex;
 
 constexpr TimeNs kStartNs = 1'790'857'026'123'456'789;
+// Of the second process, amid its records of memory.
+constexpr TimeNs kExecNs = kStartNs + 20'000;
 
 // What a sampled and annotated program with its heap and its counters leaves.
 class RandomRecording {
@@ -42,7 +44,10 @@ class RandomRecording {
 
   Trace Make() {
     shard_.processes = {{.pid = 100, .name = Intern("app \"one\"")},
-                        {.pid = 200, .parent_pid = 100, .name = Intern("sh")}};
+                        {.pid = 200, .parent_pid = 100, .name = Intern("sh")},
+                        {.pid = 200, .name = Intern("sort")}};
+    shard_.processes[1].start_ns = kStartNs;
+    shard_.processes[2].start_ns = kExecNs;
     for (const int64_t pid : {100, 200}) {
       for (const int64_t tid : {pid, pid + 1, pid + 2}) {
         shard_.tracks.push_back(
@@ -149,12 +154,18 @@ class RandomRecording {
     TimeNs now = kStartNs;
     std::vector<model::MemoryRecord> alive;
     for (uint64_t i = 0; i < 200; ++i) {
+      const bool was_before = now < kExecNs;
       now += static_cast<TimeNs>(Below(500));
+      if (was_before && now >= kExecNs) alive.clear();
       if (!alive.empty() && OneIn(3)) {
         model::MemoryRecord free = alive.back();
         alive.pop_back();
         free.time_ns = now;
         free.bytes = -free.bytes;
+        // As the heap's recorder does. The others know what is freed.
+        if (free.source == MemorySource::kHeap) {
+          free.event = MemoryEvent::kFreeOfUnknown;
+        }
         free.stack = OneIn(2) ? Stack() : model::kEmptyStack;
         shard_.memory.push_back(free);
         continue;
@@ -171,7 +182,9 @@ class RandomRecording {
           .device_index = static_cast<int8_t>(on_device ? Below(4) : -1),
           .time_ns = now,
           .address = failed ? 0 : (uint64_t{track} << 60) + 4096 * (i + 1),
-          .bytes = static_cast<int64_t>(1 + Below(1u << 30)),
+          .bytes = source == MemorySource::kHeap && OneIn(9)
+                       ? 0
+                       : static_cast<int64_t>(1 + Below(1u << 30)),
           .total_allocated = source == MemorySource::kReported
                                  ? static_cast<int64_t>(Below(1u << 30))
                                  : 0,

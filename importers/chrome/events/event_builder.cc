@@ -286,10 +286,15 @@ void EventBuilder::AddMemory(const RawEvent& event, bool is_failure) {
         std::clamp<int64_t>(IntArg(event, key), -128, 127));
   };
   const JsonValue* const address = FindArg(event, "Addr");
+  const MemorySource source = SourceOf(event);
+  const JsonValue* const free = FindArg(event, "Free");
+  const bool is_free =
+      source == MemorySource::kHeap && free != nullptr && free->text == "true";
   out_.memory.push_back({.track = RowOf(event),
                          .event = is_failure ? MemoryEvent::kOutOfMemory
+                                  : is_free  ? MemoryEvent::kFreeOfUnknown
                                              : MemoryEvent::kAllocation,
-                         .source = SourceOf(event),
+                         .source = source,
                          .device_type = small("Device Type"),
                          .device_index = small("Device Id"),
                          .time_ns = *time,
