@@ -26,8 +26,7 @@ void BM_AddStack_Seen(benchmark::State& state) {
   ModuleTable modules;
   AddressSpace space;
   AddOwnMappings(modules, space);
-  model::TraceShard shard;
-  StackSymbolizer symbolizer(&modules, &shard);
+  StackSymbolizer symbolizer(&modules);
   const uint64_t pc = OwnStack().front();
   std::vector<uint64_t> stacks[2];
   for (uint64_t i = 0; i < 16; ++i) {
@@ -52,8 +51,9 @@ void BM_AddStack_First(benchmark::State& state) {
     AddressSpace space;
     AddOwnMappings(modules, space);
     model::TraceShard shard;
-    StackSymbolizer symbolizer(&modules, &shard);
-    benchmark::DoNotOptimize(symbolizer.Add(stack, space));
+    StackSymbolizer symbolizer(&modules);
+    symbolizer.Add(stack, space);
+    benchmark::DoNotOptimize(symbolizer.Name(shard));
   }
   state.SetItemsProcessed(state.iterations());
 }

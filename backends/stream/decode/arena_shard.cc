@@ -277,6 +277,7 @@ std::vector<DecodedChunk> FillShard(ArenaShardInput input,
     };
   }
   std::vector<DecodedChunk> decoded = DecodeChunks(decode, shard);
+  stacks.Name();
   const ProgramImages images(arena, input.epoch_offset_ns);
   for (DecodedChunk& chunk : decoded) {
     if (chunk.open.empty()) continue;

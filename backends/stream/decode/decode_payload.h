@@ -25,7 +25,8 @@
 
 namespace kymo::stream {
 
-// The stack of return addresses (innermost first) of a process.
+// The stack of return addresses (innermost first) of a process, or a number
+// that stands for it.
 using StackOf =
     std::function<model::StackId(int64_t pid, std::span<const uint64_t> pcs)>;
 

@@ -52,7 +52,8 @@ struct HeapStreams {
   LaterPrograms later_programs;
   // Whether ranges may enclose the records (HeapFold::With::kChanges).
   bool with_changes = false;
-  // The stack that a payload is. Called at most twice for each different one.
+  // The stack that a payload is, or a number for it. Called at most twice for
+  // each different one.
   std::function<model::StackId(std::span<const record::Slot>, int64_t pid)>
       stack;
   // Called for each chunk whose records have been read; may be empty.

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 
+#include "profiler/model/folded_memory.h"
 #include "profiler/symbolize/process_mappings.h"
 
 namespace kymo::stream {
@@ -14,6 +16,26 @@ constexpr uint64_t kFileNumberMask = ~uint64_t{0} << record::kFileNumberShift;
 
 size_t FileNumberOf(uint64_t address) {
   return address >> record::kFileNumberShift;
+}
+
+// Two numbers may have one id.
+void JoinEqual(std::vector<model::FoldedStack>& sums) {
+  const auto by_stack = [](const model::FoldedStack& a,
+                           const model::FoldedStack& b) {
+    return std::tie(a.track, a.stack) < std::tie(b.track, b.stack);
+  };
+  if (!std::ranges::is_sorted(sums, by_stack)) {
+    std::ranges::sort(sums, by_stack);
+  }
+  size_t joined = 0;
+  for (const model::FoldedStack& sum : sums) {
+    if (joined != 0 && !by_stack(sums[joined - 1], sum)) {
+      sums[joined - 1] += sum;
+    } else {
+      sums[joined++] = sum;
+    }
+  }
+  sums.resize(joined);
 }
 
 }  // namespace
@@ -49,13 +71,39 @@ model::StackId ProcessStacks::Add(int64_t pid, std::span<const uint64_t> pcs) {
   for (uint64_t& pc : pcs_) {
     if (!process.HasFile(FileNumberOf(pc))) pc &= ~kFileNumberMask;
   }
-  model::StackId stack = symbolizer_.Add(pcs_, process.space);
+  return symbolizer_.Add(pcs_, process.space);
+}
+
+void ProcessStacks::Name() {
+  const std::vector<model::StackId> ids = MakeIds();
+  const auto set_id = [&](auto& record) {
+    record.stack = ids[Index(record.stack)];
+  };
+  std::for_each(shard_.details.begin() + static_cast<ptrdiff_t>(first_detail_),
+                shard_.details.end(), set_id);
+  std::for_each(shard_.memory.begin(), shard_.memory.end(), set_id);
+  if (shard_.folded_memory == nullptr) return;
+  for (model::FoldedHeap& heap : shard_.folded_memory->heaps) {
+    std::ranges::for_each(heap.stacks, set_id);
+    JoinEqual(heap.stacks);
+  }
+}
+
+std::vector<model::StackId> ProcessStacks::MakeIds() {
+  std::vector<model::StackId> ids = symbolizer_.Name(shard_);
+  const model::StackTable& stacks = shard_.stacks;
+  std::vector<bool> is_recorder;
+  for (uint32_t i = 0; i < stacks.frame_count(); ++i) {
+    is_recorder.push_back(IsRecorder(stacks.frame(model::FrameId{i})));
+  }
   // The recorder's own frames, which the compiler may have inlined into the
   // operation's.
-  while (stack != model::kEmptyStack && IsRecorder(stack)) {
-    stack = shard_.stacks.parent(stack);
+  for (model::StackId& id : ids) {
+    while (id != model::kEmptyStack && is_recorder[Index(stacks.leaf(id))]) {
+      id = stacks.parent(id);
+    }
   }
-  return stack;
+  return ids;
 }
 
 TimeNs ProcessStacks::StartOf(int64_t pid) const {
@@ -66,8 +114,7 @@ TimeNs ProcessStacks::StartOf(int64_t pid) const {
   return start_ns;
 }
 
-bool ProcessStacks::IsRecorder(model::StackId stack) const {
-  const model::Frame& frame = shard_.stacks.frame(shard_.stacks.leaf(stack));
+bool ProcessStacks::IsRecorder(const model::Frame& frame) const {
   const std::string_view function = shard_.strings.Get(frame.function);
   const std::string_view file = shard_.strings.Get(frame.file);
   // Templates over a program's own types are recognized by their file.

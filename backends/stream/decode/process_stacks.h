@@ -7,6 +7,9 @@
 // mapping of a file was not recorded, its addresses are looked up without the
 // number.
 //
+// A stack has a number until all records have been read. Then Name replaces
+// numbers by ids.
+//
 // Threads: none. The shard is borrowed.
 #ifndef KYMO_BACKENDS_STREAM_DECODE_PROCESS_STACKS_H_
 #define KYMO_BACKENDS_STREAM_DECODE_PROCESS_STACKS_H_
@@ -30,8 +33,11 @@ namespace kymo::stream {
 
 class ProcessStacks {
  public:
+  // Details that the shard has now are not its own.
   explicit ProcessStacks(model::TraceShard* shard)
-      : shard_(*shard), symbolizer_(&modules_, shard) {}
+      : shard_(*shard),
+        first_detail_(shard->details.size()),
+        symbolizer_(&modules_) {}
   ProcessStacks(const ProcessStacks&) = delete;
   ProcessStacks& operator=(const ProcessStacks&) = delete;
 
@@ -39,8 +45,11 @@ class ProcessStacks {
   // process may have mapped its earlier contents.
   void AddMapping(int64_t pid, const record::MappingPayload& mapping,
                   std::string_view path);
-  // Return addresses, innermost first.
+  // Returns a number. `pcs`: return addresses, innermost first.
   model::StackId Add(int64_t pid, std::span<const uint64_t> pcs);
+  // Adds the stacks to the shard, and gives their ids to its details, its
+  // memory records and its sums of memory, which have numbers.
+  void Name();
 
  private:
   struct Process {
@@ -56,9 +65,12 @@ class ProcessStacks {
 
   // When the process attached, after its last exec.
   TimeNs StartOf(int64_t pid) const;
-  bool IsRecorder(model::StackId stack) const;
+  bool IsRecorder(const model::Frame& frame) const;
+  // By number.
+  std::vector<model::StackId> MakeIds();
 
-  const model::TraceShard& shard_;
+  model::TraceShard& shard_;
+  const size_t first_detail_;
   symbolize::ModuleTable modules_;
   // By process; nodes stay where they are, as the symbolizer needs.
   std::map<int64_t, Process> processes_;
