@@ -2,7 +2,6 @@
 #include "backends/stream/child_session.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -190,8 +189,6 @@ class ChildSession : public ActivitySession {
          .others_record_ranges = settings_.others_record_ranges,
          .release = ReleaseOfRead()},
         shard);
-    // Naming the heap's stacks took more memory than the shard has.
-    if (shard.folded_memory != nullptr) malloc_trim(0);
     if (HasSums()) {
       live_->Finish(stopped_ticks_);
       shard.ledger.Add(model::Loss::kEventsOverwritten,

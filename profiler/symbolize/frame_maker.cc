@@ -4,11 +4,6 @@
 
 namespace kymo::symbolize {
 
-FrameMaker::Frames FrameMaker::Make(ModuleSymbolizer& symbolizer,
-                                    uint64_t address) {
-  return MakeNamed(symbolizer.Name(address), symbolizer.module().path());
-}
-
 FrameMaker::Frames FrameMaker::MakeNamed(std::span<const NamedFrame> frames,
                                          std::string_view module) {
   const model::NameId path = shard_.strings.Intern(module);

@@ -2,7 +2,8 @@
 //
 //   FrameMaker maker(&shard);
 //   ModuleSymbolizer symbolizer(module);
-//   const FrameMaker::Frames frames = maker.Make(symbolizer, address);
+//   const FrameMaker::Frames frames =
+//       maker.MakeNamed(symbolizer.Name(address), module.path());
 //
 // One place has several frames where calls were inlined. A frame without a name
 // is counted in the shard's ledger, once.
@@ -29,13 +30,10 @@ class FrameMaker {
   // `shard` is borrowed.
   explicit FrameMaker(model::TraceShard* shard) : shard_(*shard) {}
 
-  // `address` is relative to the module.
-  Frames Make(ModuleSymbolizer& symbolizer, uint64_t address);
   // The frame of the kernel function around `address`. Its address is the
   // function's beginning, so each function has one frame.
   Frames MakeKernel(const KernelSymbols& symbols, uint64_t address);
-  // Frames of one place whose names are known already, or one that says what is
-  // missing.
+  // Frames of one place by their names, or one that says what is missing.
   Frames MakeNamed(std::span<const NamedFrame> frames, std::string_view module);
 
  private:

@@ -1,5 +1,7 @@
 #include "backends/stream/decode/arena_shard.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -277,7 +279,11 @@ std::vector<DecodedChunk> FillShard(ArenaShardInput input,
     };
   }
   std::vector<DecodedChunk> decoded = DecodeChunks(decode, shard);
+  // To fold a heap takes more memory than the sums, and so do names.
+  const bool is_folded = shard.folded_memory != nullptr;
+  if (is_folded) malloc_trim(0);
   stacks.Name();
+  if (is_folded) malloc_trim(0);
   const ProgramImages images(arena, input.epoch_offset_ns);
   for (DecodedChunk& chunk : decoded) {
     if (chunk.open.empty()) continue;
