@@ -10,8 +10,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/base/strings.h"
-#include "profiler/text/visible_text.h"
 
 namespace kymo::stacks {
 
@@ -23,43 +21,23 @@ namespace {
 
 constexpr std::string_view kOther = "[other]";
 
+// The nodes below each node, by their parents: those below node i are in
+// [begins[i + 1], begins[i + 2]), and the roots come first.
+std::vector<uint32_t> Children(const std::vector<uint32_t>& parents,
+                               std::vector<size_t>& begins) {
+  static_assert(FrameTree::kNoNode + 1 == 0);
+  begins.assign(parents.size() + 2, 0);
+  for (const uint32_t parent : parents) ++begins[parent + 1 + 1];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::vector<uint32_t> children(parents.size());
+  std::vector<size_t> ends = begins;
+  for (uint32_t i = 0; i < parents.size(); ++i) {
+    children[ends[uint32_t{parents[i] + 1}]++] = i;
+  }
+  return children;
+}
+
 }  // namespace
-
-std::string FrameText(std::string_view text) {
-  std::string frame(text);
-  for (size_t i = 0; i < frame.size(); ++i) {
-    if (frame[i] == ';') frame[i] = ':';
-    const size_t control_bytes = ControlBytes(frame, i);
-    frame.replace(i, control_bytes, control_bytes, ' ');
-  }
-  frame.erase(frame.find_last_not_of(' ') + 1);
-  return frame.empty() ? "[unknown]" : frame;
-}
-
-std::string WaitFrame(const analysis::WaitGroup& wait) {
-  return absl::StrCat("[", ToAbsl(NameOf(wait.kind)),
-                      wait.is_idle ? " wait, idle]" : " wait]");
-}
-
-std::vector<std::string> StackRoots(const Trace& trace, bool with_threads) {
-  std::vector<std::string> roots;
-  for (const model::Track& track : trace.tracks()) {
-    std::string name;
-    for (const model::Process& process : trace.processes()) {
-      if (process.pid == track.pid) name = trace.Name(process.name);
-    }
-    if (name.empty()) name = absl::StrCat("process ", track.pid);
-    std::string root = FrameText(name);
-    if (with_threads) {
-      absl::StrAppend(
-          &root, ";",
-          FrameText(absl::StrCat("thread ", track.id, " (",
-                                 ToAbsl(trace.Name(track.name)), ")")));
-    }
-    roots.push_back(std::move(root));
-  }
-  return roots;
-}
 
 FoldedStacks::FoldedStacks(const Trace& trace, uint32_t max_frames)
     : trace_(trace),
@@ -94,13 +72,16 @@ void FoldedStacks::Add(const FrameTree::Place& place, int64_t weight) {
   has_stacks_ = true;
 }
 
-void FoldedStacks::AddStacks(const Weights& weights) {
-  // By root, and then by stack: maps have no order of their own.
-  std::vector<std::pair<uint64_t, int64_t>> sorted(weights.begin(),
-                                                   weights.end());
-  std::sort(sorted.begin(), sorted.end());
+void FoldedStacks::AddStacks(std::vector<Weight> weights) {
+  // By root, and then by stack.
+  std::sort(weights.begin(), weights.end());
   StackPlaces places(trace_.stacks(), tree_);
-  for (const auto& [key, weight] : sorted) {
+  for (size_t i = 0; i < weights.size();) {
+    const uint64_t key = weights[i].first;
+    int64_t weight = 0;
+    for (; i < weights.size() && weights[i].first == key; ++i) {
+      weight += weights[i].second;
+    }
     const FrameTree::Place root = tree_.PlaceOfRoot(key >> 32);
     Add(places.Get(root, StackId(static_cast<uint32_t>(key)),
                    [&](model::FrameId frame) {
@@ -150,13 +131,17 @@ std::string FoldedStacks::TextOf(const FrameTree::Node& node) const {
                          : texts_.Get(NameId{node.frame}));
 }
 
+size_t FoldedStacks::LengthOf(const FrameTree::Node& node) const {
+  return node.frame >= FrameTree::kOtherStacks
+             ? TextOf(node).size()
+             : texts_.Get(NameId{node.frame}).size();
+}
+
 std::vector<size_t> FoldedStacks::Lengths() const {
   std::vector<size_t> lengths;
   lengths.reserve(tree_.nodes().size());
   for (const FrameTree::Node& node : tree_.nodes()) {
-    const size_t length = node.frame >= FrameTree::kOtherStacks
-                              ? TextOf(node).size()
-                              : texts_.Get(NameId{node.frame}).size();
+    const size_t length = LengthOf(node);
     lengths.push_back(node.parent == FrameTree::kNoNode
                           ? length
                           : lengths[node.parent] + 1 + length);
@@ -166,10 +151,12 @@ std::vector<size_t> FoldedStacks::Lengths() const {
 
 // What decides how many bytes a Prune leaves. Most nodes do not: one without a
 // line of its own and with a single child that has a weight weighs as much as
-// that child, so both stay, or both go.
+// that child, so both stay, or both go. Nor does what weighs less than
+// `at_least`, which always goes.
 class FoldedStacks::Sizes {
  public:
-  Sizes(const FoldedStacks& folded, const std::vector<int64_t>& totals)
+  Sizes(const FoldedStacks& folded, const std::vector<int64_t>& totals,
+        int64_t at_least)
       : lengths_(folded.Lengths()) {
     const std::vector<FrameTree::Node>& nodes = folded.tree_.nodes();
     for (uint32_t i = 0; i < nodes.size(); ++i) {
@@ -177,14 +164,17 @@ class FoldedStacks::Sizes {
       const bool is_root = nodes[i].parent == FrameTree::kNoNode;
       const int64_t always = std::numeric_limits<int64_t>::max();
       const int64_t own = i < folded.weights_.size() ? folded.weights_[i] : 0;
-      if (own > 0) {
+      if (own > 0 && (is_root || totals[i] >= at_least)) {
         lines_.push_back(
             {is_root ? always : totals[i], BytesOfLine(lengths_[i], own)});
       }
       if (is_root) continue;
       const uint32_t parent = nodes[i].parent;
       const bool has_root = nodes[parent].parent == FrameTree::kNoNode;
-      if (!has_root && totals[parent] == totals[i]) continue;
+      if (!has_root &&
+          (totals[parent] == totals[i] || totals[parent] < at_least)) {
+        continue;
+      }
       parts_.push_back({parent, has_root ? always : totals[parent], totals[i]});
     }
     // A node's parts stand beside each other.
@@ -231,10 +221,10 @@ class FoldedStacks::Sizes {
   std::vector<Part> parts_;
 };
 
-int64_t FoldedStacks::LeastWeight(uint64_t max_bytes) const {
-  const Sizes sizes(*this, Totals());
-  if (sizes.BytesIfPruned(0) <= max_bytes) return 0;
-  int64_t least = 1;
+int64_t FoldedStacks::LeastWeight(uint64_t max_bytes, int64_t at_least) const {
+  const Sizes sizes(*this, Totals(), at_least);
+  if (sizes.BytesIfPruned(at_least) <= max_bytes) return at_least;
+  int64_t least = at_least + 1;
   int64_t most = total() + 1;
   while (least < most) {
     const int64_t middle = least + (most - least) / 2;
@@ -254,7 +244,6 @@ void FoldedStacks::Prune(int64_t least) {
   std::vector<bool> is_shown(count);
   std::vector<std::pair<uint32_t, int64_t>> others;  // by parent
   weights_.resize(count);
-  whole_weights_ = weights_;
   for (uint32_t i = 0; i < count; ++i) {
     const FrameTree::Node& node = tree_.nodes()[i];
     is_shown[i] = node.parent == FrameTree::kNoNode ||
@@ -283,29 +272,28 @@ void FoldedStacks::Restore() {
   folded_count_ -= std::exchange(pruned_count_, 0);
 }
 
-// The nodes below each node: those below node i are in
-// [begins[i + 1], begins[i + 2]), and the roots come first. Only nodes whose
-// total is not 0.
-std::vector<uint32_t> FoldedStacks::Children(
-    const std::vector<int64_t>& totals, std::vector<size_t>& begins) const {
+// The nodes whose total is not 0; `parents` gets the place of each one's parent
+// among them. After a Prune these are few.
+std::vector<uint32_t> FoldedStacks::ShownNodes(
+    std::vector<uint32_t>& parents) const {
   const std::vector<FrameTree::Node>& nodes = tree_.nodes();
-  // kNoNode + 1 is 0.
-  begins.assign(nodes.size() + 2, 0);
+  const std::vector<int64_t> totals = Totals();
+  std::vector<uint32_t> shown;
+  std::vector<uint32_t> place_of(nodes.size());
   for (uint32_t i = 0; i < nodes.size(); ++i) {
-    if (totals[i] != 0) ++begins[nodes[i].parent + 1 + 1];
+    if (totals[i] == 0) continue;
+    place_of[i] = static_cast<uint32_t>(shown.size());
+    shown.push_back(i);
+    const uint32_t parent = nodes[i].parent;
+    parents.push_back(parent == FrameTree::kNoNode ? FrameTree::kNoNode
+                                                   : place_of[parent]);
   }
-  std::partial_sum(begins.begin(), begins.end(), begins.begin());
-  std::vector<uint32_t> children(begins.back());
-  std::vector<size_t> ends = begins;
-  for (uint32_t i = 0; i < nodes.size(); ++i) {
-    if (totals[i] != 0) children[ends[uint32_t{nodes[i].parent + 1}]++] = i;
-  }
-  return children;
+  return shown;
 }
 
 // A node's own line, or all lines below it.
 struct FoldedStacks::Part {
-  uint32_t node = 0;
+  uint32_t place = 0;  // among the shown nodes
   bool is_own_line = false;
   std::string_view text;
   std::string tail;  // what follows the text in its lines
@@ -325,9 +313,17 @@ struct FoldedStacks::Part {
 absl::Status FoldedStacks::Write(OutputDirectory& out,
                                  std::string_view name) const {
   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink, out.Open(name));
-  const std::vector<size_t> lengths = Lengths();
+  std::vector<uint32_t> parents;
+  const std::vector<uint32_t> shown = ShownNodes(parents);
+  std::vector<size_t> lengths;
+  for (size_t i = 0; i < shown.size(); ++i) {
+    const size_t length = LengthOf(tree_.nodes()[shown[i]]);
+    lengths.push_back(parents[i] == FrameTree::kNoNode
+                          ? length
+                          : lengths[parents[i]] + 1 + length);
+  }
   std::vector<size_t> begins;
-  const std::vector<uint32_t> children = Children(Totals(), begins);
+  const std::vector<uint32_t> children = Children(parents, begins);
   std::deque<std::string> made_texts;
   std::string line;
   std::vector<Part> next;  // the last one comes first
@@ -335,18 +331,19 @@ absl::Status FoldedStacks::Write(OutputDirectory& out,
     const size_t list = uint32_t{parent + 1};
     const auto first = static_cast<ptrdiff_t>(next.size());
     for (size_t i = begins[list]; i < begins[list + 1]; ++i) {
-      const uint32_t node = children[i];
+      const uint32_t place = children[i];
+      const uint32_t node = shown[place];
       const uint32_t frame = tree_.nodes()[node].frame;
       const std::string_view text =
           frame < FrameTree::kOtherStacks
               ? texts_.Get(NameId{frame})
               : made_texts.emplace_back(TextOf(tree_.nodes()[node]));
       if (node < weights_.size() && weights_[node] > 0) {
-        next.push_back({node, /*is_own_line=*/true, text,
+        next.push_back({place, /*is_own_line=*/true, text,
                         absl::StrCat(" ", weights_[node])});
       }
-      if (begins[node + size_t{1}] != begins[node + size_t{2}]) {
-        next.push_back({node, /*is_own_line=*/false, text, ";"});
+      if (begins[place + size_t{1}] != begins[place + size_t{2}]) {
+        next.push_back({place, /*is_own_line=*/false, text, ";"});
       }
     }
     if (next.size() - static_cast<size_t>(first) < 2) return;
@@ -357,7 +354,7 @@ absl::Status FoldedStacks::Write(OutputDirectory& out,
   while (!next.empty()) {
     const Part part = std::move(next.back());
     next.pop_back();
-    const uint32_t parent = tree_.nodes()[part.node].parent;
+    const uint32_t parent = parents[part.place];
     line.resize(parent == FrameTree::kNoNode ? 0 : lengths[parent]);
     if (parent != FrameTree::kNoNode) line += ';';
     line += part.text;
@@ -365,7 +362,7 @@ absl::Status FoldedStacks::Write(OutputDirectory& out,
       KYMO_RETURN_IF_ERROR(sink->Append(line));
       KYMO_RETURN_IF_ERROR(sink->Append(part.tail + "\n"));
     } else {
-      push_children(part.node);
+      push_children(part.place);
     }
   }
   return sink->Commit();

@@ -22,7 +22,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -67,12 +67,13 @@ class FoldedStacks {
 
   void Add(const FrameTree::Place& place, int64_t weight);
 
-  // Weights by root and stack of the trace; a root's key is its node.
-  using Weights = std::unordered_map<uint64_t, int64_t>;
+  // A stack of the trace below a root, and its weight.
+  using Weight = std::pair<uint64_t, int64_t>;
   static uint64_t Key(const FrameTree::Place& root, model::StackId stack) {
     return uint64_t{root.node} << 32 | model::Index(stack);
   }
-  void AddStacks(const Weights& weights);
+  // In any order; a key may come again.
+  void AddStacks(std::vector<Weight> weights);
   // The waits of threads, by their tracks' roots. A stack ends with what the
   // thread waited for (WaitFrame).
   void AddWaits(std::span<const analysis::WaitGroup> waits,
@@ -83,12 +84,15 @@ class FoldedStacks {
   // The stacks that are not shown whole: folded or pruned.
   uint64_t folded_count() const { return folded_count_; }
 
-  // The least w for which Prune(w) leaves at most `max_bytes` of text. More
-  // than total() + 1 if none does: a line of each root is left.
-  int64_t LeastWeight(uint64_t max_bytes) const;
+  // The least w, from `at_least` on, for which Prune(w) leaves at most
+  // `max_bytes` of text. More than total() + 1 if none does: a line of each
+  // root is left. With a higher `at_least` it takes less memory.
+  int64_t LeastWeight(uint64_t max_bytes, int64_t at_least = 0) const;
   // Moves what weighs less than `least`, with everything below it, to [other].
   // At most once, until Restore takes it back.
   void Prune(int64_t least);
+  // Keeps the weights, to which Restore goes back after a Prune.
+  void KeepWhole() { whole_weights_ = weights_; }
   void Restore();
 
   // Stacks whose weight is not above 0 are left out.
@@ -102,16 +106,16 @@ class FoldedStacks {
   std::vector<int64_t> Totals() const;
   // Of the line of each node, without its weight.
   std::vector<size_t> Lengths() const;
+  size_t LengthOf(const FrameTree::Node& node) const;
   std::string TextOf(const FrameTree::Node& node) const;
-  std::vector<uint32_t> Children(const std::vector<int64_t>& totals,
-                                 std::vector<size_t>& begins) const;
+  std::vector<uint32_t> ShownNodes(std::vector<uint32_t>& parents) const;
 
   const model::Trace& trace_;
   FrameTree tree_;
   model::StringTable texts_;
   std::vector<uint32_t> frame_of_name_;  // 0: not made
   std::vector<int64_t> weights_;         // by node
-  std::vector<int64_t> whole_weights_;   // before Prune; empty: as they are
+  std::vector<int64_t> whole_weights_;   // that were kept
   uint64_t folded_count_ = 0;
   uint64_t pruned_count_ = 0;  // of folded_count_
   bool has_stacks_ = false;

@@ -125,6 +125,7 @@ TEST(FoldedTest, TheLeastWeightLeavesWhatFits) {
   }
   const int64_t total = folded.total();
   const auto pruned_to = [&](int64_t least) {
+    folded.KeepWhole();
     folded.Prune(least);
     EXPECT_EQ(folded.total(), total);
     MemoryDirectory out;
@@ -139,8 +140,16 @@ TEST(FoldedTest, TheLeastWeightLeavesWhatFits) {
     const size_t bytes = pruned_to(least).size();
     const int64_t found = folded.LeastWeight(bytes);
     EXPECT_LE(pruned_to(found).size(), bytes) << least;
-    if (found == 0) continue;
-    EXPECT_GT(pruned_to(found - 1).size(), bytes) << least;
+    if (found != 0) {
+      EXPECT_GT(pruned_to(found - 1).size(), bytes) << least;
+    }
+    const int64_t at_least = 1 + least / 2;
+    const int64_t above = folded.LeastWeight(bytes, at_least);
+    EXPECT_GE(above, at_least);
+    EXPECT_LE(pruned_to(above).size(), bytes) << least;
+    if (above != at_least) {
+      EXPECT_GT(pruned_to(above - 1).size(), bytes) << least;
+    }
   }
   EXPECT_EQ(pruned_to(0), whole);
 }

@@ -16,24 +16,33 @@
 #ifndef KYMO_EXPORTERS_STACKS_MEMORY_STACKS_H_
 #define KYMO_EXPORTERS_STACKS_MEMORY_STACKS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "exporters/stacks/folded.h"
 #include "profiler/analysis/memory/memory_blocks.h"
+#include "profiler/analysis/memory/memory_device.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::stacks {
 
 struct StackMemory {
   model::TrackIndex track = 0;
-  std::string device;  // "cuda:0"; empty for the host
+  std::optional<analysis::MemoryDeviceId> device;  // none: the host
   model::StackId stack = model::kEmptyStack;
   analysis::MemoryAmount allocated;
   // Blocks for which the trace has no free and no later block at the same
   // address. Blocks without an address are not counted here, because their
   // frees cannot be found.
   analysis::MemoryAmount alive;
+
+  // Adds the memory of another one.
+  StackMemory& operator+=(const StackMemory& other) {
+    allocated += other.allocated;
+    alive += other.alive;
+    return *this;
+  }
 };
 
 // Sums the records that have stacks, by track, device and stack.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "exporters/stacks/memory_stacks.h"
 #include "exporters/stacks/pprof_writer.h"
 #include "exporters/stacks/range_paths.h"
+#include "profiler/analysis/memory/memory_device.h"
 #include "profiler/analysis/waits.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
@@ -80,7 +80,12 @@ template <size_t kValues>
 class Samples {
  public:
   Samples(const Trace& trace, uint32_t max_frames)
-      : tree_(max_frames), places_(trace.stacks(), tree_) {}
+      : trace_(trace), tree_(max_frames), places_(trace.stacks(), tree_) {}
+
+  // Whether the tree leaves frames of the stack out.
+  bool Folds(StackId stack) const {
+    return tree_.Folds(trace_.stacks().depth(stack));
+  }
 
   // `root` is what the stacks of one label have in common.
   FrameTree::Place Root(uint32_t root) { return tree_.Root(root); }
@@ -125,6 +130,7 @@ class Samples {
   }
 
  private:
+  const Trace& trace_;
   FrameTree tree_;
   StackPlaces places_;
   // By node: 1 + the index of its values; 0: none. Most nodes have none.
@@ -254,6 +260,31 @@ absl::Status WriteTimes(const Trace& trace, uint32_t max_frames,
   return pprof.Finish(info);
 }
 
+// The memory that has the same labels.
+struct MemoryRoot {
+  TrackIndex track = 0;
+  std::string device;
+  std::span<const StackMemory> sums;
+};
+
+// `sums` are sorted by track and device.
+std::vector<MemoryRoot> MemoryRoots(std::span<const StackMemory> sums) {
+  std::vector<MemoryRoot> roots;
+  for (size_t i = 0; i < sums.size();) {
+    const size_t first = i;
+    while (i < sums.size() && sums[i].track == sums[first].track &&
+           sums[i].device == sums[first].device) {
+      ++i;
+    }
+    roots.push_back({.track = sums[first].track,
+                     .device = sums[first].device ? analysis::MemoryDeviceName(
+                                                        *sums[first].device)
+                                                  : std::string(),
+                     .sums = sums.subspan(first, i - first)});
+  }
+  return roots;
+}
+
 absl::Status WriteMemory(const Trace& trace, uint32_t max_frames,
                          std::span<const StackMemory> sums, ByteSink& sink) {
   PprofWriter pprof(trace, sink);
@@ -261,27 +292,38 @@ absl::Status WriteMemory(const Trace& trace, uint32_t max_frames,
   pprof.AddSampleType("alloc_space", "bytes");
   pprof.AddSampleType("inuse_objects", "count");
   pprof.AddSampleType("inuse_space", "bytes");
-  std::map<std::pair<TrackIndex, std::string>, uint32_t> roots;
   std::vector<std::string> labels;  // by root
-  Samples<4> samples(trace, max_frames);
-  for (const StackMemory& sum : sums) {
-    const auto [it, is_new] =
-        roots.try_emplace({sum.track, sum.device}, labels.size());
-    if (is_new) {
-      labels.push_back(TrackLabels(trace, pprof, sum.track, sum.device));
-    }
-    auto& values =
-        samples.At(samples.Stack(samples.Root(it->second), sum.stack));
-    values[0] += sum.allocated.count();
-    values[1] += sum.allocated.bytes;
-    values[2] += sum.alive.count();
-    values[3] += sum.alive.bytes;
+  const std::vector<MemoryRoot> roots = MemoryRoots(sums);
+  for (const MemoryRoot& root : roots) {
+    labels.push_back(TrackLabels(trace, pprof, root.track, root.device));
   }
-  samples.ForEach(
+  // Only deep stacks need a tree, which takes more memory than the sums.
+  Samples<4> deep(trace, max_frames);
+  std::vector<uint64_t> locations;
+  for (size_t root = 0; root < roots.size(); ++root) {
+    for (const StackMemory& sum : roots[root].sums) {
+      const std::array<int64_t, 4> values = {
+          sum.allocated.count(), sum.allocated.bytes, sum.alive.count(),
+          sum.alive.bytes};
+      if (values == std::array<int64_t, 4>()) continue;
+      if (deep.Folds(sum.stack)) {
+        auto& of_stack = deep.At(
+            deep.Stack(deep.Root(static_cast<uint32_t>(root)), sum.stack));
+        for (size_t i = 0; i < values.size(); ++i) of_stack[i] += values[i];
+        continue;
+      }
+      locations.clear();
+      for (StackId stack = sum.stack; stack != model::kEmptyStack;
+           stack = trace.stacks().parent(stack)) {
+        locations.push_back(pprof.LocationOf(trace.stacks().leaf(stack)));
+      }
+      pprof.AddSample(locations, values, labels[root]);
+    }
+  }
+  deep.ForEach(
       pprof, [&](uint32_t frame) { return pprof.LocationOf(FrameId{frame}); },
-      [&](uint32_t root, std::span<const uint64_t> locations,
-          const auto& values) {
-        pprof.AddSample(locations, values, labels[root]);
+      [&](uint32_t root, std::span<const uint64_t> frames, const auto& values) {
+        pprof.AddSample(frames, values, labels[root]);
       });
   PprofInfo info = {.default_type = "alloc_space"};
   if (trace.memory_sample_interval() > 0) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -96,13 +97,13 @@ void FoldSamples(const Trace& trace, const std::vector<std::string>& roots,
                  Metric metric, FoldedStacks& folded) {
   std::vector<FrameTree::Place> places;
   for (const std::string& root : roots) places.push_back(folded.Root(root));
-  FoldedStacks::Weights weights;
+  absl::flat_hash_map<uint64_t, int64_t> weights;
   ForEachSampleWeight(trace, [&](const model::SampleSum& sum) {
     weights[FoldedStacks::Key(places[sum.track], sum.stack)] +=
         metric == Metric::kCount ? static_cast<int64_t>(sum.count)
                                  : sum.weight_ns;
   });
-  folded.AddStacks(weights);
+  folded.AddStacks({weights.begin(), weights.end()});
 }
 
 void FoldWaits(const std::vector<std::string>& roots,
@@ -164,9 +165,10 @@ class Files {
         std::ceil(min_share * static_cast<double>(folded.total())));
     // Half of the bytes is for speedscope's file, and six files share the
     // other half.
-    const int64_t fitting = options_.max_bytes == 0
-                                ? 0
-                                : folded.LeastWeight(options_.max_bytes / 12);
+    const int64_t fitting =
+        options_.max_bytes == 0
+            ? 0
+            : folded.LeastWeight(options_.max_bytes / 12, share);
     folded.Prune(std::max(share, fitting));
     if (fitting > folded.total() + 1) return LeaveOut(name, folded);
     names_.emplace_back(name);
@@ -226,6 +228,7 @@ absl::Status WriteFoldedFiles(const Trace& trace,
   FoldedStacks sampled = files.Empty(trace);
   if (has_samples) {
     FoldSamples(trace, roots, metric, sampled);
+    sampled.KeepWhole();
     KYMO_RETURN_IF_ERROR(files.WriteFolded(sampled, kFoldedFile));
   }
   // Speedscope's file has ranges as they were, and no waits and no memory.

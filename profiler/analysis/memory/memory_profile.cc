@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "profiler/analysis/memory/live_bytes.h"
 #include "profiler/analysis/memory/memory_blocks.h"
@@ -109,19 +111,46 @@ std::vector<OperationMemory> PeakByOperation(const model::Trace& trace,
   return sums.LargestFirst();
 }
 
+// As StackMemorySums::LargestFirst. A heap has as many sums as stacks, of which
+// a table would take twice the memory.
+std::vector<StackMemory> LargestFirst(
+    const model::FoldedHeap& heap, model::BlockSum model::FoldedStack::*which) {
+  const auto has_blocks = [which](const model::FoldedStack& stack) {
+    return (stack.*which).count != 0;
+  };
+  std::vector<StackMemory> groups;
+  groups.reserve(
+      static_cast<size_t>(std::ranges::count_if(heap.stacks, has_blocks)));
+  for (const model::FoldedStack& stack : heap.stacks) {
+    if (!has_blocks(stack)) continue;
+    const model::BlockSum& sum = stack.*which;
+    groups.push_back({stack.stack, sum.count, sum.bytes});
+  }
+  // Several threads may have one stack.
+  std::ranges::sort(groups, {}, &StackMemory::id);
+  size_t joined = 0;
+  for (const StackMemory& group : groups) {
+    if (joined != 0 && groups[joined - 1].id == group.id) {
+      groups[joined - 1].count += group.count;
+      groups[joined - 1].bytes += group.bytes;
+    } else {
+      groups[joined++] = group;
+    }
+  }
+  groups.resize(joined);
+  std::ranges::sort(groups, [](const StackMemory& a, const StackMemory& b) {
+    return std::tuple(b.bytes, b.count, a.id) <
+           std::tuple(a.bytes, a.count, b.id);
+  });
+  return groups;
+}
+
 MemoryProfile FromFolded(const model::Trace& trace, const MemoryPools& pools,
                          const model::FoldedHeap& heap,
                          RuntimeMemory& runtime) {
   PoolSums sums;
-  StackMemorySums at_peak;
   MemoryAmount all_at_peak;
   for (const model::FoldedStack& stack : heap.stacks) {
-    const auto add = [&](StackMemorySums& to, const model::BlockSum& sum) {
-      if (sum.count != 0) to.Add(stack.stack, AmountOf(sum));
-    };
-    add(sums.leaks, stack.alive);
-    add(sums.temporary_by_stack, stack.temporary);
-    add(at_peak, stack.at_peak);
     sums.temporary += AmountOf(stack.temporary);
     all_at_peak += AmountOf(stack.at_peak);
   }
@@ -137,12 +166,16 @@ MemoryProfile FromFolded(const model::Trace& trace, const MemoryPools& pools,
                   .process = pools.ProcessAt(heap.track, heap.first_ns),
                   .source = MemorySource::kHeap};
   SetSums(sums, profile);
+  profile.leaks = LargestFirst(heap, &model::FoldedStack::alive);
+  profile.temporary.by_stack =
+      LargestFirst(heap, &model::FoldedStack::temporary);
   SetApartRuntime(runtime, profile);
   if (heap.peak_bytes != 0) {
-    profile.peak = {.bytes = heap.peak_bytes,
-                    .time_ns = heap.peak_ns,
-                    .by_stack = at_peak.LargestFirst(),
-                    .by_operation = PeakByOperation(trace, heap, all_at_peak)};
+    profile.peak = {
+        .bytes = heap.peak_bytes,
+        .time_ns = heap.peak_ns,
+        .by_stack = LargestFirst(heap, &model::FoldedStack::at_peak),
+        .by_operation = PeakByOperation(trace, heap, all_at_peak)};
   }
   return profile;
 }
