@@ -1,5 +1,7 @@
 #include "importers/raw/raw_importer.h"
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,11 +27,12 @@ class RawImporter : public TraceImporter {
 
   absl::StatusOr<ImportedTrace> Import(
       const std::string& path, const ImportOptions& options) const override {
-    KYMO_RETURN_IF_ERROR(RawTable().Read(options.settings).status());
+    KYMO_ASSIGN_OR_RETURN(const RawSettings settings,
+                          RawTable().Read(options.settings));
     KYMO_ASSIGN_OR_RETURN(const UnpackedRaw file,
                           UnpackedRaw::Open(path, options.max_unpacked_bytes));
-    absl::StatusOr<stream::RawRecording> read =
-        stream::ReadRawFile(file.path());
+    absl::StatusOr<stream::RawRecording> read = stream::ReadRawFile(
+        file.path(), static_cast<uint64_t>(settings.fold_above));
     if (!read.ok()) return file.Named(read.status());
     stream::RawRecording raw = *std::move(read);
     ImportedTrace trace;
@@ -105,7 +108,13 @@ const SettingTable<RawSettings>& RawTable() {
                                 stream::kMostMemoryLimit),
         .purpose = "Memory that a trace may take before it is read in "
                    "windows. Default: three quarters of what is left.",
-        .old_name = "max_memory"}});
+        .old_name = "max_memory"},
+       {.name = "fold_above",
+        .value = setting::Integer(&S::fold_above, -1,
+                                  std::numeric_limits<int64_t>::max()),
+        .purpose = "Read sums of allocations and frees if there are more of "
+                   "them. -1 = each one. Default: 0 if tables and files show "
+                   "sums alone, otherwise -1."}});
   return table;
 }
 

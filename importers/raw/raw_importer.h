@@ -28,6 +28,7 @@ enum class InWindows { kAuto, kAlways, kNever };
 struct RawSettings {
   InWindows windows = InWindows::kAuto;
   std::optional<uint64_t> max_memory;  // bytes; what kAuto goes by
+  int64_t fold_above = -1;             // records of the heap; -1 = keep each
 };
 
 const SettingTable<RawSettings>& RawTable();

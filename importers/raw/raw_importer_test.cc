@@ -5,11 +5,14 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <zlib.h>
 
 #include "backends/stream/raw/raw_file.h"
+#include "profiler/base/memory_category.h"
+#include "profiler/model/folded_memory.h"
 
 namespace kymo {
 namespace {
@@ -30,6 +33,58 @@ TEST(RawImporterTest, SaysThatACollectorDied) {
   ASSERT_EQ(trace->findings.size(), 1);
   EXPECT_EQ(trace->findings[0].rule, "collector_died");
   EXPECT_EQ(trace->findings[0].severity, ImportFinding::Severity::kWarning);
+}
+
+TEST(RawImporterTest, FoldsAHeapThatHasMoreRecords) {
+  const std::string path = ::testing::TempDir() + "/heap.raw";
+  const auto file = stream::RawFile::Create(
+      path, {.capacity_bytes = 4 * record::kChunkBytes,
+             .chunk_bytes_total = 4 * record::kChunkBytes,
+             .policy = record::FullPolicy::kDrain,
+             .clock_source = ClockSource::kSystem});
+  ASSERT_TRUE(file.ok()) << file.status();
+  const record::Arena& arena = file->arena();
+  arena.AddProcess()->pid.store(7);
+  uint64_t ticket = 0;
+  const uint32_t chunk = arena.AcquireChunk(arena.AddStream(7, 8), 0, &ticket);
+  const auto add = [&](int index, record::SlotKind kind, uint64_t address,
+                       uint32_t bytes) {
+    record::Slot& slot = arena.slots(chunk)[index];
+    slot.name = bytes;
+    slot.kind_scope_depth = record::PackKind(kind, 0, 0);
+    slot.end.store(address);
+    slot.begin.store(110 + static_cast<uint64_t>(index));
+  };
+  add(0, record::SlotKind::kAllocation, 64, 8);
+  add(1, record::SlotKind::kAllocation, 128, 5);
+  add(2, record::SlotKind::kFree, 64, 0);
+  file->Note({.with_memory = 1,
+              .first_anchor = {.ticks = 100, .monotonic_ns = 100},
+              .last_anchor = {.ticks = 900, .monotonic_ns = 900},
+              .is_complete = 1});
+  const auto import = [&](const std::string& above) {
+    ImportOptions options;
+    if (!above.empty()) options.settings["raw_fold_above"] = above;
+    auto trace = NewRawImporter()->Import(path, options);
+    EXPECT_TRUE(trace.ok()) << trace.status();
+    return std::move(trace->shards.at(0));
+  };
+  for (const char* const above : {"", "-1", "3"}) {
+    const model::TraceShard shard = import(above);
+    EXPECT_EQ(shard.memory.size(), 3) << above;
+    EXPECT_EQ(shard.folded_memory, nullptr) << above;
+  }
+  const model::TraceShard folded = import("2");
+  EXPECT_EQ(folded.memory.size(), 0);
+  ASSERT_NE(folded.folded_memory, nullptr);
+  ASSERT_EQ(folded.folded_memory->heaps.size(), 1);
+  const model::FoldedHeap& heap = folded.folded_memory->heaps[0];
+  EXPECT_EQ(heap.allocated, (model::BlockSum{2, 13}));
+  EXPECT_EQ(heap.freed, (model::BlockSum{1, 8}));
+  EXPECT_EQ(heap.peak_bytes, 13);
+  // Sums do not know what a block is for.
+  arena.InternName(kMemoryCategoryInstant);
+  EXPECT_EQ(import("2").memory.size(), 3);
 }
 
 // A raw file with a range of 100 ns and one of 30 ns inside of it.

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/activities.h"
 #include "profiler/plugin/guarded_call.h"
 #include "profiler/plugin/trace_exporter.h"
+#include "tools/deliver/heap_records.h"
 
 namespace kymo::tools {
 namespace {
@@ -20,19 +20,6 @@ bool RecordsHeap(const ProfileCommand& command) {
   const auto& named = command.activities;
   return command.profile_memory ||
          std::find(named.begin(), named.end(), "memory") != named.end();
-}
-
-// What the files of the command need together.
-HeapRecordNeed RecordsNeeded(const ProfileCommand& command,
-                             const ExporterRegistry& exporters) {
-  const ExportOptions options = {.gzip = command.gzip,
-                                 .settings = command.settings};
-  HeapRecordNeed all = {.most = 0};
-  for (const std::string& name : command.exporters) {
-    HeapRecordNeed need = exporters.Find(name)->HeapRecordsNeeded(options);
-    if (need.most > all.most) all = std::move(need);
-  }
-  return all;
 }
 
 // What the user says of --memory_fold_above.
@@ -79,7 +66,9 @@ absl::Status SetHeapFolding(const ProfileCommand& command,
                             const ExporterRegistry& exporters,
                             SessionOptions& options) {
   if (!RecordsHeap(command)) return absl::OkStatus();
-  const HeapRecordNeed need = RecordsNeeded(command, exporters);
+  const HeapRecordNeed need = HeapRecordsNeeded(
+      command.exporters, {.gzip = command.gzip, .settings = command.settings},
+      exporters);
   const auto wish = options.settings.find(kFoldAbove);
   if (wish != options.settings.end()) {
     KYMO_RETURN_IF_ERROR(CheckWish(wish->second, need));

@@ -21,6 +21,7 @@
 #include "profiler/base/strings.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
+#include "profiler/plugin/trace_exporter.h"
 #include "profiler/plugin/trace_windows.h"
 #include "profiler/query/query.h"
 #include "profiler/query/result_writer.h"
@@ -30,6 +31,7 @@
 #include "tools/command_line/say.h"
 #include "tools/command_line/shared_flags.h"
 #include "tools/command_line/user_folder.h"
+#include "tools/deliver/heap_records.h"
 #include "tools/deliver/report_folder.h"
 #include "tools/deliver/view_page.h"
 #include "tools/report_command/check_report.h"
@@ -114,11 +116,30 @@ class ReportRun {
  private:
   absl::StatusOr<LoadedTrace> LoadAll(
       const std::vector<std::string>& files) const {
-    KYMO_ASSIGN_OR_RETURN(LoadedTrace loaded, Load(files, load_, importers_));
+    return LoadAll(files, load_);
+  }
+
+  absl::StatusOr<LoadedTrace> LoadAll(const std::vector<std::string>& files,
+                                      const LoadOptions& options) const {
+    KYMO_ASSIGN_OR_RETURN(LoadedTrace loaded, Load(files, options, importers_));
     for (LoadedFile& file : loaded.files) {
       file.path = inputs_.WithNames(file.path);
     }
     return loaded;
+  }
+
+  // Sums of the heap are enough, unless something shows single allocations.
+  LoadOptions ForReport() const {
+    LoadOptions load = load_;
+    const bool shows_sums =
+        command_.sql.empty() && command_.analyses.empty() &&
+        command_.filter.empty() &&
+        HeapRecordsNeeded(
+            command_.exporters,
+            {.gzip = command_.gzip, .settings = command_.settings}, exporters_)
+                .most == 0;
+    if (shows_sums) load.import.settings.try_emplace("raw_fold_above", "0");
+    return load;
   }
 
   absl::StatusOr<int> Append() {
@@ -174,7 +195,8 @@ class ReportRun {
   }
 
   absl::StatusOr<int> Report() {
-    KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadAll(command_.files));
+    KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded,
+                          LoadAll(command_.files, ForReport()));
     SayFindings(loaded);
     KYMO_RETURN_IF_ERROR(CheckIsOneRecording());
     if (!command_.sql.empty()) return Query(loaded.trace);

@@ -1,16 +1,21 @@
 #include "tools/report_command/large_recording.h"
 
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/status/statusor.h"
 #include "exporters/builtin/builtin_exporters.h"
+#include "profiler/plugin/trace_importer.h"
 #include "tests/support/test_golden.h"
 #include "tests/support/test_importer.h"
+#include "tools/report_command/command.h"
 
 namespace kymo::tools {
 namespace {
@@ -107,6 +112,51 @@ TEST_F(LargeRecordingTest, SeveralFilesAreReadAtOnce) {
 TEST_F(LargeRecordingTest, AFileThatIsNotThereIsAnError) {
   command_.files = {"/no/such/file"};
   EXPECT_EQ(Open().status().code(), absl::StatusCode::kNotFound);
+}
+
+// --- command.h ---
+
+// Notes what it is asked to fold.
+class FoldingImporter : public FakeImporter {
+ public:
+  explicit FoldingImporter(std::string* fold_above)
+      : fold_above_(*fold_above) {}
+  absl::StatusOr<ImportedTrace> Import(
+      const std::string& path, const ImportOptions& options) const override {
+    const auto asked = options.settings.find("raw_fold_above");
+    fold_above_ = asked == options.settings.end() ? "" : asked->second;
+    return FakeImporter::Import(path, options);
+  }
+
+ private:
+  std::string& fold_above_;
+};
+
+TEST(SumsOfTheHeapTest, AreEnoughUnlessSomethingShowsMore) {
+  std::string fold_above;
+  ImporterRegistry importers;
+  ASSERT_TRUE(
+      importers.Register(std::make_unique<FoldingImporter>(&fold_above)).ok());
+  ExporterRegistry exporters;
+  ASSERT_TRUE(RegisterBuiltinExporters(exporters).ok());
+  const std::string file = testing::TempDir() + "/sums_of";
+  std::ofstream(file) << "fake\nrange work 7 8 1000 3000\n";
+  const auto asked = [&](std::vector<std::string> words) {
+    words.insert(
+        words.end(),
+        {"--quiet", "--output_dir=" + testing::TempDir() + "/sums_out", file});
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(RunReport(words, importers, exporters), 0);
+    testing::internal::GetCapturedStdout();
+    return fold_above;
+  };
+  EXPECT_EQ(asked({}), "0");
+  EXPECT_EQ(asked({"--export=stacks,summary"}), "0");
+  EXPECT_EQ(asked({"--export=stacks,chrome"}), "");
+  EXPECT_EQ(asked({"--export=perfetto"}), "");
+  EXPECT_EQ(asked({"--export=memory_timeline"}), "");
+  EXPECT_EQ(asked({"--analysis=threads"}), "");
+  EXPECT_EQ(asked({"--sql=SELECT 1"}), "");
 }
 
 }  // namespace

@@ -18,6 +18,17 @@ namespace {
 
 uint64_t PageBytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
 
+// The whole pages among these bytes.
+void ReleasePages(std::span<const std::byte> bytes) {
+  const uintptr_t page = PageBytes();
+  const uintptr_t first = reinterpret_cast<uintptr_t>(bytes.data());
+  const uintptr_t begin = (first + page - 1) & ~(page - 1);
+  const uintptr_t end = (first + bytes.size()) & ~(page - 1);
+  if (begin < end) {
+    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  }
+}
+
 }  // namespace
 
 ChunkStore::~ChunkStore() {
@@ -115,50 +126,13 @@ absl::Status ChunkStore::Map(std::vector<record::ChunkView>& chunks) {
   }
   guard_ = ShrinkGuard(mapped_, mapped_bytes_);
   madvise(mapped_, mapped_bytes_, MADV_SEQUENTIAL);
-  lost_bytes_ += mapped_bytes_ - ReadMapped(skipped, chunks);
+  const std::span<const std::byte> chunk_bytes = mapped().subspan(skipped);
+  lost_bytes_ += chunk_bytes.size() - ReadMappedChunks(chunk_bytes, chunks);
   return absl::OkStatus();
 }
 
-// Returns where the chunks end, which begin at `at`. An access maps many pages
-// around, so the memory is given back on the way: else all of the file would be
-// in it.
-size_t ChunkStore::ReadMapped(size_t at,
-                              std::vector<record::ChunkView>& chunks) const {
-  constexpr size_t kStep = size_t{8} << 20;  // many chunks
-  const std::span bytes(static_cast<const std::byte*>(mapped_), mapped_bytes_);
-  while (at < bytes.size()) {
-    const size_t taken = ReadChunkEntries(
-        bytes.subspan(at, std::min(kStep, bytes.size() - at)), chunks);
-    if (taken == 0) break;
-    ReleasePages(bytes.subspan(at, taken));
-    at += taken;
-  }
-  return at;
-}
-
-// The kernel maps pages around each one that is read (fault_around_bytes, 64
-// KiB), which are the neighbours' that may have been given back already.
 void ChunkStore::Release(const record::ChunkView& chunk) const {
-  constexpr size_t kAround = size_t{64} << 10;
-  const std::span bytes(static_cast<const std::byte*>(mapped_), mapped_bytes_);
-  const std::span slots = std::as_bytes(chunk.slots);
-  const auto at = reinterpret_cast<uintptr_t>(slots.data()) -
-                  reinterpret_cast<uintptr_t>(bytes.data());
-  if (at >= bytes.size()) return;  // another memory's
-  const size_t begin = at - std::min(at, kAround);
-  const size_t end = std::min(at + slots.size() + kAround, bytes.size());
-  ReleasePages(bytes.subspan(begin, end - begin));
-}
-
-// The whole pages among these bytes.
-void ChunkStore::ReleasePages(std::span<const std::byte> bytes) {
-  const uintptr_t page = PageBytes();
-  const uintptr_t first = reinterpret_cast<uintptr_t>(bytes.data());
-  const uintptr_t begin = (first + page - 1) & ~(page - 1);
-  const uintptr_t end = (first + bytes.size()) & ~(page - 1);
-  if (begin < end) {
-    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-  }
+  ReleaseMappedChunk(mapped(), chunk);
 }
 
 bool IsChunkEntry(const ChunkEntry& entry, uint64_t bytes) {
@@ -184,6 +158,36 @@ size_t ReadChunkEntries(std::span<const std::byte> bytes,
     at = begin + entry.slots * sizeof(record::Slot);
   }
   return at;
+}
+
+// An access maps many pages around: without giving memory back, all of the file
+// would be in it.
+size_t ReadMappedChunks(std::span<const std::byte> mapped,
+                        std::vector<record::ChunkView>& chunks) {
+  constexpr size_t kStep = size_t{8} << 20;  // many chunks
+  size_t at = 0;
+  while (at < mapped.size()) {
+    const size_t taken = ReadChunkEntries(
+        mapped.subspan(at, std::min(kStep, mapped.size() - at)), chunks);
+    if (taken == 0) break;
+    ReleasePages(mapped.subspan(at, taken));
+    at += taken;
+  }
+  return at;
+}
+
+// The kernel maps pages around each one that is read (fault_around_bytes, 64
+// KiB), which are the neighbours' that may have been given back already.
+void ReleaseMappedChunk(std::span<const std::byte> mapped,
+                        const record::ChunkView& chunk) {
+  constexpr size_t kAround = size_t{64} << 10;
+  const std::span slots = std::as_bytes(chunk.slots);
+  const auto at = reinterpret_cast<uintptr_t>(slots.data()) -
+                  reinterpret_cast<uintptr_t>(mapped.data());
+  if (at >= mapped.size()) return;  // another memory's
+  const size_t begin = at - std::min(at, kAround);
+  const size_t end = std::min(at + slots.size() + kAround, mapped.size());
+  ReleasePages(mapped.subspan(begin, end - begin));
 }
 
 }  // namespace kymo::stream

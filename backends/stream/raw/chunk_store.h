@@ -99,8 +99,9 @@ class ChunkStore {
 
  private:
   bool HasRoom();
-  size_t ReadMapped(size_t at, std::vector<record::ChunkView>& chunks) const;
-  static void ReleasePages(std::span<const std::byte> bytes);
+  std::span<const std::byte> mapped() const {
+    return {static_cast<const std::byte*>(mapped_), mapped_bytes_};
+  }
 
   OwnedDescriptor file_;
   uint64_t begin_ = 0;  // of the first entry in the file
@@ -123,6 +124,14 @@ bool IsChunkEntry(const ChunkEntry& entry, uint64_t bytes);
 // the first invalid entry, or at a chunk that is cut off.
 size_t ReadChunkEntries(std::span<const std::byte> bytes,
                         std::vector<record::ChunkView>& chunks);
+
+// The same of a mapped file. Gives its memory back on the way.
+size_t ReadMappedChunks(std::span<const std::byte> mapped,
+                        std::vector<record::ChunkView>& chunks);
+
+// What ChunkStore::Release does, for a chunk of a mapped file.
+void ReleaseMappedChunk(std::span<const std::byte> mapped,
+                        const record::ChunkView& chunk);
 
 }  // namespace kymo::stream
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <set>
 #include <span>
@@ -17,6 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/stream/decode/arena_shard.h"
+#include "backends/stream/decode/heap_estimate.h"
 #include "backends/stream/raw/chunk_store.h"
 #include "backends/stream/raw/raw_parts.h"
 #include "backends/stream/raw/raw_version.h"
@@ -114,7 +116,8 @@ void RawFile::Note(const RawHeader& header) const {
       !WriteWhole(file_.get(), arena_.bytes(), &header, sizeof(header)));
 }
 
-absl::StatusOr<RawRecording> ReadRawFile(const std::string& path) {
+absl::StatusOr<RawRecording> ReadRawFile(const std::string& path,
+                                         uint64_t fold_heap_above) {
   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<RawParts> parts,
                         RawParts::Open(path));
   MappedEnd drained;
@@ -124,7 +127,10 @@ absl::StatusOr<RawRecording> ReadRawFile(const std::string& path) {
   const RawHeader& header = parts->header();
   result.is_complete = header.is_complete == 1;
   std::vector<ChunkView> chunks;
-  const size_t read = ReadChunkEntries(drained.bytes(), chunks);
+  if (SaysCategories(parts->arena())) fold_heap_above = ~uint64_t{0};
+  const bool may_fold = fold_heap_above != ~uint64_t{0};
+  const size_t read = may_fold ? ReadMappedChunks(drained.bytes(), chunks)
+                               : ReadChunkEntries(drained.bytes(), chunks);
   result.cut_bytes = drained.bytes().size() - read;
   if (!drained.bytes().empty()) {
     result.first_cut_byte = parts->chunks_begin() + read;
@@ -133,6 +139,12 @@ absl::StatusOr<RawRecording> ReadRawFile(const std::string& path) {
   for (const ChunkView& chunk : chunks) tickets.insert(chunk.ticket);
   const std::vector<ChunkView> undrained = parts->TakeUndrained(tickets);
   chunks.insert(chunks.end(), undrained.begin(), undrained.end());
+  std::function<void(const ChunkView&)> release;
+  if (may_fold) {
+    release = [&drained](const ChunkView& chunk) {
+      ReleaseMappedChunk(drained.bytes(), chunk);
+    };
+  }
   const TickConverter clock = parts->clock();
   result.shard.ledger.Add(model::Loss::kDrainBytesLost, header.lost_bytes);
   FillShard({.arena = parts->arena(),
@@ -143,6 +155,8 @@ absl::StatusOr<RawRecording> ReadRawFile(const std::string& path) {
              .heap_sample_interval = header.heap_sample_interval,
              .with_memory = header.with_memory == 1,
              .was_to_hold_time = header.was_to_hold_time == 1,
+             .fold_heap_above = fold_heap_above,
+             .release = std::move(release),
              .epoch_offset_ns = header.epoch_offset_ns},
             result.shard);
   result.start_ns = clock.ToEpochNs(header.first_anchor.ticks);

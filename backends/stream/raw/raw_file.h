@@ -76,7 +76,12 @@ struct RawRecording {
   uint64_t first_cut_byte = 0;
 };
 
-absl::StatusOr<RawRecording> ReadRawFile(const std::string& path);
+// A heap with more than `fold_heap_above` records becomes sums, as in
+// DecodeInput, unless the program says what its memory is for. The file's
+// memory is then given back while it is read.
+absl::StatusOr<RawRecording> ReadRawFile(const std::string& path,
+                                         uint64_t fold_heap_above = ~uint64_t{
+                                             0});
 
 }  // namespace kymo::stream
 
