@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/sampling/perf/time_name_space.h"
 #include "backends/sampling/perf/tracepoint.h"
 
 namespace kymo::sampling {
@@ -62,6 +63,11 @@ class Reader {
   bool ok_ = true;
 };
 
+// The machine's CLOCK_MONOTONIC, as this process reads it.
+uint64_t OwnTime(uint64_t time_ns) noexcept {
+  return time_ns + static_cast<uint64_t>(OwnClockOffsetNs());
+}
+
 // The body between header and trailer of a record that is not a sample.
 std::optional<RecordBytes> Body(RecordBytes bytes) noexcept {
   if (bytes.size() < sizeof(RecordHeader) + kTrailerBytes) return std::nullopt;
@@ -111,7 +117,7 @@ SampleBegin DecodeSampleBegin(
   SampleBegin begin;
   begin.pid = reader.Take<uint32_t>();
   begin.tid = reader.Take<uint32_t>();
-  begin.time_ns = reader.Take<uint64_t>();
+  begin.time_ns = OwnTime(reader.Take<uint64_t>());
   return begin;
 }
 
@@ -134,7 +140,7 @@ std::optional<uint64_t> DecodeTime(RecordBytes bytes) noexcept {
   if (offset + 8 > bytes.size()) return std::nullopt;
   uint64_t time;
   std::memcpy(&time, bytes.data() + offset, sizeof(time));
-  return time;
+  return OwnTime(time);
 }
 
 bool IsWithin(RecordBytes bytes, uint64_t from_ns, uint64_t until_ns) noexcept {
@@ -194,7 +200,7 @@ std::optional<TaskRecord> DecodeTask(RecordBytes bytes) noexcept {
   task.parent_pid = reader.Take<uint32_t>();
   task.tid = reader.Take<uint32_t>();
   task.parent_tid = reader.Take<uint32_t>();
-  task.time_ns = reader.Take<uint64_t>();
+  task.time_ns = OwnTime(reader.Take<uint64_t>());
   if (!reader.ok()) return std::nullopt;
   return task;
 }
@@ -208,7 +214,7 @@ std::optional<SwitchRecord> DecodeSwitch(RecordBytes bytes) noexcept {
   SwitchRecord record;
   record.pid = trailer.Take<uint32_t>();
   record.tid = trailer.Take<uint32_t>();
-  record.time_ns = trailer.Take<uint64_t>();
+  record.time_ns = OwnTime(trailer.Take<uint64_t>());
   record.is_out = (header->misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
   record.is_runnable = (header->misc & kSwitchOutPreempt) != 0;
   return record;
@@ -223,7 +229,7 @@ std::optional<SampleRecord> DecodeSample(RecordBytes bytes,
   sample.instruction = reader.Take<uint64_t>();
   sample.pid = reader.Take<uint32_t>();
   sample.tid = reader.Take<uint32_t>();
-  sample.time_ns = reader.Take<uint64_t>();
+  sample.time_ns = OwnTime(reader.Take<uint64_t>());
   reader.Take<uint64_t>();  // cpu
   sample.period_ns = reader.Take<uint64_t>();
   if (layout.has_callchain) {
