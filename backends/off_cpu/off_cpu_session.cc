@@ -436,7 +436,7 @@ absl::Status OffCpuSession::Stop() {
   for (const PerfRing* const ring : std::exchange(rings_, {})) {
     ledger_.Add(model::Loss::kRecordsCorrupt, ring->corrupt_count());
   }
-  ledger_.Add(model::Loss::kSamplesLost, samples_.End());
+  samples_.End();
   events_ = nullptr;
   return absl::OkStatus();
 }

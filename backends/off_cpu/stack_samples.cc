@@ -39,10 +39,7 @@ bool StackSamples::Handle(RecordBytes bytes, uint32_t type, size_t ring) {
     rings_[ring].budget.Take();
     return HandleSample(bytes, *rings_[ring].events);
   }
-  if (type != PERF_RECORD_LOST) return true;
-  const auto lost = sampling::DecodeLost(bytes);
-  told_lost_ += lost.value_or(0);
-  return lost.has_value();
+  return type != PERF_RECORD_LOST || sampling::DecodeLost(bytes).has_value();
 }
 
 // False if the record is damaged.
@@ -78,18 +75,10 @@ void StackSamples::Disable() {
   }
 }
 
-uint64_t StackSamples::End() {
-  uint64_t lost = 0;
-  bool knows_lost = true;
-  for (auto* const events : {&switches_, &wakes_}) {
-    if (*events == nullptr) continue;
-    const sampling::PerfTotals totals = (*events)->ReadTotals();
-    lost += totals.lost_records;
-    knows_lost = knows_lost && totals.knows_lost;
-    *events = nullptr;
-  }
+void StackSamples::End() {
+  switches_ = nullptr;
+  wakes_ = nullptr;
   rings_.clear();
-  return knows_lost ? lost : told_lost_;
 }
 
 }  // namespace kymo::off_cpu

@@ -44,8 +44,9 @@ class StackSamples {
   // Pauses rings that gave too many (sample_budget.h), and resumes them.
   void Bound(uint64_t now_ns);
   void Disable();
-  // Gives back the rings. How many samples were lost.
-  uint64_t End();
+  // Gives back the rings. A sample that was lost leaves a wait without a stack,
+  // which is counted there (Loss::kWaitsWithoutStack).
+  void End();
 
  private:
   struct Ring {
@@ -64,7 +65,6 @@ class StackSamples {
   std::unique_ptr<sampling::PerfEvents> switches_;
   std::unique_ptr<sampling::PerfEvents> wakes_;
   std::vector<Ring> rings_;
-  uint64_t told_lost_ = 0;
 };
 
 }  // namespace kymo::off_cpu
