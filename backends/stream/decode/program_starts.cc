@@ -160,8 +160,9 @@ std::vector<std::string> DescribeUnrecorded(const Arena& arena,
         count > 1 ? absl::StrCat(" (", count, " times)") : "", ": it ",
         obstacle.empty()
             ? "did not take LD_PRELOAD and KYMO_ARENA from its environment, "
-              "does not see /proc of this command, has no address space for "
-              "the records (ulimit -v), or ended at once"
+              "runs as another user than this command, does not see /proc of "
+              "this command, has no address space for the records (ulimit -v), "
+              "or ended at once"
             : obstacle));
   }
   if (paths.size() > kMostPrograms) {
