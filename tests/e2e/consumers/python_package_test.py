@@ -354,12 +354,24 @@ class ErrorsTest(PackageCase):
 
 class CommandTest(PackageCase):
 
+    def run_command(self, *words):
+        return subprocess.run(
+            [sys.executable, "-m", "kymo", *words],
+            env={"PYTHONPATH": os.path.dirname(os.path.dirname(kymo.__file__)),
+                 "PATH": os.environ["PATH"]},
+            capture_output=True, text=True, timeout=60, check=True).stdout
+
     def test_python_runs_the_command(self):
-        said = subprocess.run(
-            [sys.executable, "-m", "kymo", "--version"],
-            env={"PYTHONPATH": os.path.dirname(os.path.dirname(kymo.__file__))},
-            capture_output=True, text=True, timeout=60, check=True)
-        self.assertEqual(said.stdout, f"kymo {kymo.__version__}\n")
+        self.assertEqual(self.run_command("--version"),
+                         f"kymo {kymo.__version__}\n")
+
+    def test_the_program_does_not_inherit_what_python_ignores(self):
+        with tempfile.TemporaryDirectory() as folder:
+            said = self.run_command(f"--output_dir={folder}", "--", "grep",
+                                    "SigIgn", "/proc/self/status")
+        ignored = int(said.split()[1], 16)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            self.assertEqual(ignored >> (number - 1) & 1, 0, number)
 
 
 if __name__ == "__main__":
