@@ -227,7 +227,7 @@ absl::StatusOr<std::vector<std::string>> WriteFile(const Trace& trace,
   if (options.notes != nullptr) {
     options.notes->notices.push_back(absl::StrCat(
         kFileName, " is left out: its tables alone take more than its ",
-        max_bytes, " bytes of --max_size; 0 writes it"));
+        max_bytes, " bytes of --max_size; --max_size=0 writes it"));
   }
   if (options.progress) options.progress(1.0);
   return std::vector<std::string>();

@@ -193,7 +193,7 @@ class Files {
     options_.notes->notices.push_back(
         absl::StrCat(name,
                      " is left out: its roots alone are too many for "
-                     "its part of --max_size; 0 writes it"));
+                     "its part of --max_size; --max_size=0 writes it"));
     return absl::OkStatus();
   }
   void NoteCut(const char* name, uint64_t stacks) {

@@ -137,7 +137,7 @@ class TensorboardExporter final : public TraceExporter {
         options.notes->notices.push_back(absl::StrCat(
             events_name, " is left out: it has ", event_file.size(),
             " bytes, and its part of --max_size is ", most_events,
-            "; 0 writes it"));
+            "; --max_size=0 writes it"));
       }
       return names;
     }

@@ -224,7 +224,7 @@ class Attempts {
       options_.notes->notices.push_back(absl::StrCat(
           file_.name, " is left out: even without records it would have ",
           bytes_, " bytes, and its part of --max_size is ", file_.max_bytes,
-          "; 0 writes it"));
+          "; --max_size=0 writes it"));
     }
     return std::string();
   }

@@ -182,7 +182,7 @@ TEST(BoundedFileTest, FoldsGrowByWhatIsTooLargeAndThenEverMore) {
               ::testing::MatchesRegex(
                   "f is left out: even without records it would have "
                   "250[0-9][0-9] bytes, and its part of --max_size is 10000; "
-                  "0 writes it"));
+                  "--max_size=0 writes it"));
 }
 
 TEST(BoundedFileTest, NoMoreIsFoldedThanThereIs) {

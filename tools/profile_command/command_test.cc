@@ -287,6 +287,17 @@ TEST_F(CommandTest, EndsAsTheTargetEnds) {
   EXPECT_THAT(killed.err, HasSubstr("killed by signal 15 (Terminated)\n"));
 }
 
+TEST_F(CommandTest, QuietHidesWhatIsNoError) {
+  const Words small = {"--max_size=10KiB", "--export=html"};
+  EXPECT_THAT(Record(small, {"ranges", "3"}).err,
+              HasSubstr("report.html is left out: its tables alone take more "
+                        "than its 10240 bytes of --max_size; --max_size=0 "
+                        "writes it\n"));
+  Words quiet = small;
+  quiet.push_back("--quiet");
+  EXPECT_EQ(Record(quiet, {"ranges", "3"}).err, "");
+}
+
 TEST_F(CommandTest, TargetsThatCannotRunHaveTheStatusesOfShells) {
   const Ended missing = Run({"no-such-program"});
   EXPECT_EQ(missing.status(), 127);

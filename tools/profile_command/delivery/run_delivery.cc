@@ -95,14 +95,14 @@ class Delivery {
         WriteFiles(*trace, make_tables, command_, exporters_, out_, progress,
                    notes, {.recording = sums, .memory = &memory});
     progress.Clear();
-    if (sums != nullptr) Say(AboutNewest(*trace, *sums, command_));
+    if (sums != nullptr) SayNotices({AboutNewest(*trace, *sums, command_)});
     if (tables.ok()) {
       ShowScreen(*trace, tables->screen);
     } else {
       Say(TextOf(tables));
     }
     // What files lack comes after the answer, beside their names.
-    for (const std::string& notice : notes.notices) Say(notice);
+    SayNotices(notes.notices);
     if (!written.ok()) Say(std::string(written.message()));
     ShowFiles();
     const model::LossLedger& ledger =
@@ -128,8 +128,13 @@ class Delivery {
     return &run_.summer.sums();
   }
 
+  void SayNotices(const std::vector<std::string>& notices) const {
+    if (command_.quiet) return;
+    for (const std::string& notice : notices) Say(notice);
+  }
+
   void ShowLarge(const LargeDelivery& delivery) const {
-    for (const std::string& notice : delivery.notices) Say(notice);
+    SayNotices(delivery.notices);
     if (!delivery.status.ok()) Say(std::string(delivery.status.message()));
     if (!command_.quiet) fputs(VisibleLines(delivery.table).c_str(), stderr);
     ShowFiles();
