@@ -75,14 +75,6 @@ std::vector<std::string> Folders() {
 }  // namespace
 
 absl::StatusOr<int> FindDriver(DeviceCheck check) {
-  // Before the driver: for a library that is not there, the loader searches
-  // dozens of folders.
-  if (check == DeviceCheck::kInDev && !HasDeviceNode()) {
-    return absl::NotFoundError(
-        "no NVIDIA GPU: there is no device in /dev; install the driver, load "
-        "its kernel module, or start the container with the GPU (--gpus all). "
-        "Where devices have other names: --cuda_device_check=0");
-  }
   void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (driver == nullptr) {
     return absl::NotFoundError(
@@ -97,6 +89,12 @@ absl::StatusOr<int> FindDriver(DeviceCheck check) {
   if (get_version == nullptr || get_version(&version) != 0 || version == 0) {
     return absl::FailedPreconditionError(
         "no NVIDIA driver: libcuda.so.1 is a stub, or too old");
+  }
+  if (check == DeviceCheck::kInDev && !HasDeviceNode()) {
+    return absl::FailedPreconditionError(
+        "no NVIDIA GPU: there is a driver, but no device in /dev; load the "
+        "kernel module, or start the container with the GPU (--gpus all). "
+        "Where devices have other names: --cuda_device_check=0");
   }
   return version;
 }
