@@ -113,7 +113,7 @@ class PerfSession final : public ActivitySession {
   }};
   DurationNs own_threads_ns_ =
       0;                          // samples of Kymo's own threads in the target
-  uint64_t target_threads_ = 0;   // while events_ were the target's own
+  uint64_t threads_ended_ = 0;    // while events_ were the target's own
   DurationNs target_cpu_ns_ = 0;  // while events_ were the target's own
   // When the previous Poll began. Everything older is in the rings by now, so
   // records of different CPUs can be put in order up to here.
@@ -150,7 +150,6 @@ absl::Status PerfSession::Start(pid_t pid) {
   sampled_->all = true;
   pids_.Add(static_cast<uint32_t>(pid));
   pid_ = pid;
-  target_threads_ = 1;
   children_cpu_before_ns_ = ChildrenCpuNs();
   start_ns_ = ToEpoch(static_cast<uint64_t>(MonotonicNs()));
   store_.processes().Process(pid).start_ns = start_ns_;
@@ -167,7 +166,6 @@ absl::Status PerfSession::StartRunning() {
       of_all_processes_ ? nullptr : events_.get(), [this] { Drain(kNever); },
       pids_, store_);
   if (!status.ok()) events_ = nullptr;
-  if (!of_all_processes_) target_threads_ += running_->first_threads();
   sampled_->all = status.ok();
   return status;
 }
@@ -371,7 +369,6 @@ void PerfSession::HandleMap(const MapRecord& record) {
 void PerfSession::HandleFork(const TaskRecord& record) {
   if (!of_all_processes_) pids_.Add(record.parent_pid);
   if (!pids_.OnFork(record.pid, record.parent_pid)) return;
-  if (!of_all_processes_) ++target_threads_;
   if (running_) running_->OnFork(record, *events_);
   store_.processes().OnFork(record.pid, record.tid, record.parent_pid,
                             record.parent_tid, ToEpoch(record.time_ns));
@@ -379,6 +376,7 @@ void PerfSession::HandleFork(const TaskRecord& record) {
 
 void PerfSession::HandleExit(const TaskRecord& record) {
   if (!IsOurs(record.pid)) return;
+  if (!of_all_processes_) ++threads_ended_;
   last_ended_[record.pid] = record.tid;
   watch_.OnThreadEnd(record.tid);
   rate_watch_.OnThreadEnd(record.tid);
@@ -477,7 +475,7 @@ absl::Status PerfSession::Stop() {
   const auto lost_ns = static_cast<DurationNs>(lost) * period_ns_;
   const DurationNs sampled_ns = store_.total_weight_ns() + lost_ns;
   const Undelivered undelivered =
-      UndeliveredSamples(cpu_ns, sampled_ns, period_ns_, target_threads_);
+      UndeliveredSamples(cpu_ns, sampled_ns, period_ns_, threads_ended_);
   const bool is_much = undelivered != Undelivered();
   if (events_->samples_kernel()) {
     store_.AddLoss(model::Loss::kSamplesNotDelivered, undelivered.lost);

@@ -35,7 +35,8 @@ struct Undelivered {
   bool operator==(const Undelivered&) const = default;
 };
 
-// The same of `threads` threads, each of which may leave out up to one period.
+// The same if `threads` threads ended, each of which may have left out up to
+// one period.
 constexpr Undelivered UndeliveredSamples(DurationNs cpu_time_ns,
                                          DurationNs sampled_ns,
                                          DurationNs period_ns,

@@ -90,7 +90,6 @@ absl::Status RunningProcesses::Begin(PerfEvents* events,
   for (const RunningProcess& process : found.processes) {
     pids.Add(static_cast<uint32_t>(process.info.pid));
     clocks_.AddRunning(process.info.pid);
-    first_threads_ += process.tids.size();
     AddProcess(process, store);
   }
   late_ = std::move(found.late);

@@ -89,8 +89,6 @@ class RunningProcesses {
   // What processes used since their events ended, though they had not: they
   // ran programs that give more rights, such as set-uid ones.
   DurationNs unwatched_ns() const noexcept { return unwatched_.total_ns(); }
-  // How many threads there were when it began.
-  size_t first_threads() const noexcept { return first_threads_; }
   // RunningThreads::refused.
   size_t refused() const noexcept { return refused_; }
 
@@ -100,7 +98,6 @@ class RunningProcesses {
   std::set<pid_t> begun_;  // until Begin has returned
   bool is_beginning_ = true;
   std::set<pid_t> late_;  // RunningThreads::late
-  size_t first_threads_ = 0;
   size_t refused_ = 0;
   processes::ProcessClocks clocks_;
   processes::ProcessClocks unwatched_;
