@@ -28,8 +28,9 @@ constexpr uint64_t kMostDoubtNs = 50'000;
 // A switch of a thread that sleeps takes up to 12 us between its two records.
 constexpr uint64_t kMostHiddenNs = 15'000;
 
-// While a thread is on a CPU, each tick counts its time: every 10 ms at least,
-// but on a CPU that only one thread uses (nohz_full), once a second.
+// While a thread is on a CPU, each tick counts its time: every 10 ms at least.
+// A CPU that was set apart for one thread (nohz_full) has a tick each second,
+// so a thread that runs there seems to wait in a shorter recording.
 constexpr uint64_t kTwoTicksNs = 20 * kNsPerMs;
 
 uint64_t Switches(const ThreadTimes& times) {

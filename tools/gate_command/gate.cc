@@ -200,13 +200,13 @@ class Gate {
     KYMO_ASSIGN_OR_RETURN(const std::vector<HeldLine> lines,
                           HoldBudget(budget, runs, options_));
     const std::string report = HeldText(lines, budget);
-    KYMO_RETURN_IF_ERROR(PrintToStandardOutput(report));
     KYMO_RETURN_IF_ERROR(WriteText(folder_ + "/budget.txt", report));
     if (!flags_.xml.empty()) {
       KYMO_RETURN_IF_ERROR(
           WriteText(flags_.xml, HeldXml(lines, budget, suite())));
     }
-    if (!IsOverBudget(lines)) return 0;
+    const int printed = Answer(report);
+    if (!IsOverBudget(lines)) return printed;
     if (is_program_) {
       // The verdict stands, whatever this run does.
       const absl::Status page = RecordPage(words_, folder_, streams_.fds());

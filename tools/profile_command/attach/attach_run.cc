@@ -218,6 +218,10 @@ class AttachRun {
                        .target_name = target_.name}),
         DoorText(*doors_, target_, command_.profile_memory), "; attached to ",
         target_.text,
+        target_.left_out == 0
+            ? ""
+            : absl::StrCat("; ", target_.left_out,
+                           " more of that name belong to other users"),
         command_.duration_ns ? "" : "; Ctrl-C ends the recording"));
   }
 

@@ -73,12 +73,17 @@ std::string FirstWord(pid_t pid) {
   return word;
 }
 
+// Of those that let a process watch others': CAP_PERFMON, CAP_SYS_PTRACE and
+// CAP_SYS_ADMIN, by their numbers in capabilities(7)'s header.
+constexpr uint64_t kMayWatchOthers =
+    uint64_t{1} << 38 | uint64_t{1} << 19 | uint64_t{1} << 21;
+
 bool HasCapabilities() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
     uint64_t capabilities = 0;
     if (word == "CapEff:" && status >> std::hex >> capabilities) {
-      return capabilities != 0;
+      return (capabilities & kMayWatchOthers) != 0;
     }
   }
   return false;
@@ -141,7 +146,8 @@ bool IsSame(const ProcessInfo& before, const ProcessInfo& now) {
 
 bool MayWatch(pid_t pid) {
   static const bool has_capabilities = HasCapabilities();
-  return has_capabilities || processes::UserOf(pid) == geteuid();
+  return has_capabilities ||
+         processes::UserOf(pid).value_or(geteuid()) == geteuid();
 }
 
 absl::StatusOr<AttachTarget> FindAttachTarget(
@@ -174,10 +180,6 @@ absl::StatusOr<AttachTarget> FindAttachTarget(
       [](unsigned char c) { return c == '/' || c < ' ' || c == 0x7f; }, '_');
   if (target.name.starts_with('-')) target.name[0] = '_';
   target.text = TextOf(target.named);
-  if (target.left_out > 0) {
-    absl::StrAppend(&target.text, ", without ", target.left_out,
-                    " of other users");
-  }
   return target;
 }
 

@@ -33,7 +33,7 @@ struct AttachTarget {
 };
 
 // Whether it makes sense to try: this user owns the process, or has a
-// capability.
+// capability for that. True of a process that has ended.
 bool MayWatch(pid_t pid);
 
 // kNotFound, kInvalidArgument or kFailedPrecondition, with what to do, for a

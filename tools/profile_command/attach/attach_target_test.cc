@@ -80,12 +80,12 @@ TEST(AttachTargetTest, ANameMeansWhatThisUserMayWatch) {
       FindAttachTarget(both, [&](pid_t pid) { return pid == own.pid(); });
   ASSERT_TRUE(target.ok()) << target.status();
   EXPECT_THAT(target->running.pids, ElementsAre(own.pid()));
-  EXPECT_EQ(target->text, "kymo_sleeper_5 (" + std::to_string(own.pid()) +
-                              "), without 1 of other users");
+  EXPECT_EQ(target->left_out, 1u);
   // Whoever records them says why not.
   target = FindAttachTarget(both, [](pid_t) { return false; });
   ASSERT_TRUE(target.ok()) << target.status();
   EXPECT_EQ(target->running.pids.size(), 2u);
+  EXPECT_EQ(target->left_out, 0u);
   // A number means just that one.
   target =
       FindAttachTarget({.pids = {others.pid()}}, [](pid_t) { return false; });

@@ -129,7 +129,9 @@ class Delivery {
   }
 
   void SayNotices(const std::vector<std::string>& notices) const {
-    if (command_.quiet) return;
+    // Each rank of a job is quiet, since the whole has the screen. But only a
+    // rank knows what its files lack.
+    if (command_.quiet && !command_.ranks) return;
     for (const std::string& notice : notices) Say(notice);
   }
 

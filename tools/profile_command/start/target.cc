@@ -161,10 +161,9 @@ std::string MissingPart(const std::string& path) {
   std::string first_line;
   std::getline(std::ifstream(path), first_line);
   if (!first_line.starts_with("#!")) {
-    return absl::StrCat(path,
-                        " is there, but not the loader that it names; `readelf "
-                        "-l` shows its name, and a package for the program's "
-                        "architecture has it");
+    return "the program is there, but not the loader that it names; `readelf "
+           "-l` shows its name, and a package for the program's architecture "
+           "has it";
   }
   if (first_line.ends_with('\r')) {
     return absl::StrCat("its first line ends with a carriage return, as on ",
