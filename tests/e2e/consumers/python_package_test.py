@@ -268,6 +268,9 @@ class ErrorsTest(PackageCase):
             self.assertNotEqual(said.returncode, 0)
             if flags is None:
                 message = self.message(self.trace.sql, "select nam from events")
+                # The command's way to look it up is not Python's.
+                message += ("\n  .tables and .schema TABLE in the shell "
+                            "(--sql=-) show what there is; docs/query.md, too")
             else:
                 message = self.message(kymo.load, words[0], **flags)
             self.assertEqual("kymo: " + message + "\n", said.stderr, words)
