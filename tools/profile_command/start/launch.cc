@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -244,11 +245,30 @@ bool Child::WaitFor(int timeout_ms) {
   }
   siginfo_t end = {};
   // ECHILD: other code took the child's status, so it is not known.
-  ended_ = waitid(P_PID, static_cast<id_t>(pid_), &end,
-                  WEXITED | WNOHANG | WNOWAIT) != 0 ||
-           end.si_pid == pid_;
-  if (!ended_) StopWithChild();
+  const bool is_known = waitid(P_PID, static_cast<id_t>(pid_), &end,
+                               WEXITED | WNOHANG | WNOWAIT) == 0;
+  // The kernel tells of a traced child's stops, asked or not.
+  const bool is_trapped =
+      is_known && end.si_pid == pid_ && end.si_code == CLD_TRAPPED;
+  ended_ = !is_known || (end.si_pid == pid_ && !is_trapped);
+  if (is_trapped) {
+    LetGo(end.si_status);
+  } else if (!ended_) {
+    StopWithChild();
+  }
   return ended_;
+}
+
+// The child has asked us to trace it (PTRACE_TRACEME), so each signal stops it.
+// It goes on without a tracer, and with the signal. The exception is a SIGTRAP
+// that the kernel sends for an exec: it is for the tracer alone.
+void Child::LetGo(int signal) {
+  siginfo_t info = {};
+  ptrace(PTRACE_GETSIGINFO, pid_, nullptr, &info);
+  const bool is_of_exec =
+      signal == SIGTRAP && info.si_code == SI_USER && info.si_pid == pid_;
+  const long passed_on = is_of_exec ? 0 : signal;
+  ptrace(PTRACE_DETACH, pid_, nullptr, passed_on);
 }
 
 int Child::Reap() {

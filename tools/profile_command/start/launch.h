@@ -13,7 +13,8 @@
 // of KeepSignal. The child starts with the signal mask and dispositions that we
 // were started with. If the child stops while we are in the foreground of a
 // terminal, we stop, too, so that the shell gets the terminal back. When we
-// continue, the child does.
+// continue, the child does. A child that asks its parent to trace it
+// (PTRACE_TRACEME) goes on untraced.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_START_LAUNCH_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_START_LAUNCH_H_
 
@@ -71,6 +72,7 @@ class Child {
 
  private:
   Child() = default;
+  void LetGo(int signal);
   void StopWithChild();
 
   pid_t pid_ = -1;

@@ -1,3 +1,4 @@
+// Long, because each setting and signal of a target has its test.
 #include "tools/profile_command/start/launch.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -368,6 +370,24 @@ TEST(LaunchTest, InTheBackgroundOfATerminalWeDoNotStop) {
   });
   EXPECT_EQ(Wait(pid), 0);
   close(terminal);
+}
+
+// What it runs is a program in Perl, which begins with PTRACE_TRACEME.
+int EndOfTraced(const std::string& program) {
+  return EndOf({"perl", "-e",
+                "syscall(" + std::to_string(SYS_ptrace) + ", 0, 0, 0, 0) == 0" +
+                    " or exit 2; " + program},
+               "/usr/bin/perl");
+}
+
+TEST(LaunchTest, ATargetThatWantsToBeTracedIsNotTakenForEnded) {
+  // The signal reaches the target.
+  EXPECT_EQ(EndOfTraced("$SIG{USR1} = sub { $seen = 1 }; kill 'USR1', $$;"
+                        "exit($seen ? 7 : 3)"),
+            Exited(7));
+  EXPECT_EQ(EndOfTraced("kill 'TERM', $$; sleep 10"), SIGTERM);
+  // The SIGTRAP of an exec does not: nobody would have sent it.
+  EXPECT_EQ(EndOfTraced("exec 'sh', '-c', 'exit 7'"), Exited(7));
 }
 
 TEST(LaunchTest, EndsAsTheChildEnded) {
