@@ -366,6 +366,10 @@ absl::Status ReadAttach(const Flags& flags, const SettingMap& given,
     return absl::InvalidArgumentError(
         "--all records every process: leave out --pid and --name");
   }
+  if (command.ranks) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, ", and ranks are started by their launcher: leave out --ranks"));
+  }
   if (command.flight_recorder) {
     return absl::InvalidArgumentError(
         absl::StrCat(what,

@@ -74,6 +74,8 @@ TEST_F(OptionsTest, ReadsWhichRunningProcessesToRecord) {
             std::string::npos);
   EXPECT_NE(ErrorOf({"--all", "--pid=12"}).find("leave out --pid"),
             std::string::npos);
+  EXPECT_NE(ErrorOf({"--pid=1", "--ranks"}).find("leave out --ranks"),
+            std::string::npos);
   EXPECT_TRUE(Parse({"--pid=1", "--profile_memory"})->profile_memory);
   EXPECT_NE(ErrorOf({"--pid=1", "--flight_recorder=30s"}).find("--flight"),
             std::string::npos);

@@ -25,6 +25,7 @@
 #include "tools/command_line/user_folder.h"
 #include "tools/deliver/sum_windows.h"
 #include "tools/profile_command/attach/attach_doors.h"
+#include "tools/profile_command/attach/attach_flags.h"
 #include "tools/profile_command/attach/attach_target.h"
 #include "tools/profile_command/deliver.h"
 #include "tools/profile_command/delivery/run_delivery.h"
@@ -216,8 +217,9 @@ class AttachRun {
                        .skipped = recording_->skipped(),
                        .limitations = recording_->limitations(),
                        .target_name = target_.name}),
-        DoorText(*doors_, target_, command_.profile_memory), "; attached to ",
-        target_.text,
+        DoorText(*doors_, target_, command_.profile_memory),
+        FlagsWithoutEffect(command_, backends_, recording_->backends()),
+        "; attached to ", target_.text,
         target_.left_out == 0
             ? ""
             : absl::StrCat("; ", target_.left_out,
