@@ -93,6 +93,16 @@ class DoorTest(ProfileTestCase):
                       killed.stderr.readline())
         self.assertIn("is being recorded already, by another command",
                       self.attach(server).stderr)
+        with tempfile.TemporaryDirectory(dir="/tmp") as sockets:
+            demand = self.profile(
+                flags=("--on_demand", "--duration=300ms",
+                       f"--pid={server.pid}"),
+                env={**os.environ, "KINETO_IPC_SOCKET_DIR": sockets})
+        self.assertEqual(demand.status, 1)
+        self.assertIn("attaching to 1 program with an open door\n",
+                      demand.stderr)
+        self.assertIn("were not recorded, as said above\n", demand.stderr)
+        self.assertNotIn("attached to", demand.stderr)
         killed.kill()
         killed.wait()
         second = self.requests(self.attach(server))

@@ -207,6 +207,9 @@ void DemandDaemon::TakeWord(DemandedProgram& program, std::string_view word) {
     return word.substr(std::min(begin.size(), word.size()));
   };
   if (HasCome(program)) return;
+  // It said so, and its user has read it.
+  const bool has_recorded =
+      program.state == State::kRecords && program.text.starts_with("records");
   if (word.starts_with("records") || word.starts_with("waits")) {
     const bool by_steps = options_.config.by_iterations();
     program.due_ns = MonotonicNs() +
@@ -216,11 +219,15 @@ void DemandDaemon::TakeWord(DemandedProgram& program, std::string_view word) {
   } else if (word.starts_with("wrote ")) {
     LookForFile(program, /*may_grow=*/false);
     if (program.state != State::kWrote) {
-      Set(program, State::kRefused,
-          absl::StrCat("it wrote ", ToAbsl(rest("wrote ")),
+      Set(program, State::kSilent,
+          absl::StrCat("recorded, and wrote ", ToAbsl(rest("wrote ")),
                        ", which is not there for this command: it has a /tmp "
                        "of its own"));
     }
+  } else if (word.starts_with("refused ") && has_recorded) {
+    Set(program, State::kSilent,
+        absl::StrCat("recorded, and wrote no trace: ",
+                     ToAbsl(rest("refused "))));
   } else if (word.starts_with("refused ")) {
     Set(program, State::kRefused, rest("refused "));
   } else if (word.starts_with("busy ")) {

@@ -41,7 +41,7 @@ struct DemandedProgram {
     kRecords,  // of Kymo's, or waits for its step
     kWrote,
     kRefused,  // or busy; `text` says why
-    kSilent,   // has not answered, or written, in time
+    kSilent,   // has not answered, or written, in time; or `text` says why
     kEnded,    // before it wrote anything
   };
 

@@ -163,6 +163,30 @@ TEST_F(DemandDaemonTest, SaysWhoDidNot) {
             "does not record: it is recorded on demand already");
 }
 
+// The user has read "records".
+TEST_F(DemandDaemonTest, WhoHasRecordedIsNotSaidToHaveRefused) {
+  const FakeProgram failed("kymo-on-demand-7-ab", folder_);
+  const FakeProgram elsewhere("kymo-on-demand-8-ab", folder_);
+  const FakeProgram waited("kymo-on-demand-9-ab", folder_);
+  Bind();
+  failed.Say({"kymo", "records"});
+  failed.Say({"kymo", "refused the disk is full"});
+  elsewhere.Say({"kymo", "records"});
+  elsewhere.Say({"kymo", "wrote /tmp/2_8.json"});
+  waited.Say({"kymo", "waits for step 5"});
+  waited.Say({"kymo", "refused step 5 did not come within an hour"});
+  daemon_->Advance();
+  EXPECT_TRUE(daemon_->IsDone());
+  ASSERT_EQ(daemon_->programs().size(), 3);
+  EXPECT_EQ(StateText(daemon_->programs()[0]),
+            "recorded, and wrote no trace: the disk is full");
+  EXPECT_EQ(StateText(daemon_->programs()[1]),
+            "recorded, and wrote /tmp/2_8.json, which is not there for this "
+            "command: it has a /tmp of its own");
+  EXPECT_EQ(StateText(daemon_->programs()[2]),
+            "does not record: step 5 did not come within an hour");
+}
+
 TEST_F(DemandDaemonTest, CallsOff) {
   const FakeProgram torch("dynoconfigclient-1", folder_);
   const FakeProgram kymo("kymo-on-demand-7-ab", folder_);

@@ -115,6 +115,14 @@ std::vector<pid_t> ProcessesWithDoorAlone(const std::vector<pid_t>& only) {
   return pids;
 }
 
+std::string AttachedText(int wait_status, bool has_trace) {
+  if (wait_status == 0) return "";
+  return has_trace ? "the trace of the programs with an open door lacks "
+                     "something, as said above"
+                   : "the programs with an open door were not recorded, as "
+                     "said above";
+}
+
 bool HasOpen(pid_t pid, const struct stat& file) {
   const std::string folder = absl::StrCat("/proc/", pid, "/fd");
   for (const int fd : processes::NumbersIn(folder)) {

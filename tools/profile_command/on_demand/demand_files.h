@@ -40,6 +40,10 @@ pid_t PidBehind(std::string_view prefix, std::string_view name);
 // registered; of `only`, if that is not empty.
 std::vector<pid_t> ProcessesWithDoorAlone(const std::vector<pid_t>& only);
 
+// What to say of programs with doors if the process that recorded them ended
+// with this status of wait(), and has written a trace or not. Empty: nothing.
+std::string AttachedText(int wait_status, bool has_trace);
+
 // Whether the process has this file open, as far as that can be seen.
 bool HasOpen(pid_t pid, const struct stat& file);
 

@@ -36,6 +36,16 @@ TEST(DemandFilesTest, CopiesRegularFilesOfTheUserAlone) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(DemandFilesTest, ProgramsWithATraceWereRecorded) {
+  constexpr int kLost = 3 << 8;  // with --strict
+  EXPECT_EQ(AttachedText(0, true), "");
+  EXPECT_EQ(AttachedText(kLost, true),
+            "the trace of the programs with an open door lacks something, as "
+            "said above");
+  EXPECT_EQ(AttachedText(1 << 8, false),
+            "the programs with an open door were not recorded, as said above");
+}
+
 TEST(DemandFilesTest, FindsTheOwnerOfASocket) {
   const std::string name = "kymo-owner-test-" + std::to_string(getpid());
   EXPECT_EQ(OwnerOfSocket(name), 0);

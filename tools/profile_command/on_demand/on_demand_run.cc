@@ -223,7 +223,7 @@ class OnDemandRun {
       Say("could not attach to the programs with doors: fork: " +
           std::generic_category().message(errno));
     } else if (!command_.quiet) {
-      Say(absl::StrCat("attached to ", pids.size(),
+      Say(absl::StrCat("attaching to ", pids.size(),
                        pids.size() == 1 ? " program" : " programs",
                        " with an open door"));
     }
@@ -232,13 +232,7 @@ class OnDemandRun {
   // 0 when the process that attaches has ended.
   void LookAtAttached() {
     if (attached_ == 0) return;
-    int status = 0;
-    if (waitpid(attached_, &status, WNOHANG) == 0) return;
-    attached_ = 0;
-    if (status != 0) {
-      missing_.push_back(
-          "the programs with an open door were not recorded, as said above");
-    }
+    if (waitpid(attached_, &attached_status_, WNOHANG) != 0) attached_ = 0;
   }
 
   // Kymo's programs have recorded long enough when those are through that had
@@ -310,7 +304,10 @@ class OnDemandRun {
     }
     const std::string attached =
         absl::StrCat(out_->path(), "/", kAttachedFolder, "/trace.json");
-    if (access(attached.c_str(), R_OK) == 0) traces_.push_back(attached);
+    const bool has_trace = access(attached.c_str(), R_OK) == 0;
+    if (has_trace) traces_.push_back(attached);
+    std::string text = AttachedText(attached_status_, has_trace);
+    if (!text.empty()) missing_.push_back(std::move(text));
   }
 
   // A program that only loads PyTorch has registered, too.
@@ -374,6 +371,7 @@ class OnDemandRun {
   std::string trace_folder_;
   std::unique_ptr<RunFolder> out_;
   pid_t attached_ = 0;
+  int attached_status_ = 0;  // wait()'s, when it has ended
   bool is_called_off_ = false;
   bool is_stopped_ = false;
   bool is_attached_stopped_ = false;
