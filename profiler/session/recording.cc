@@ -159,6 +159,7 @@ absl::Status Recording::Prepare(TargetSetup* setup) {
 
 absl::Status Recording::Start(pid_t pid) {
   start_ns_ = Now();
+  starter_pid_ = getpid();
   return ForEach([=](BackendController& c) { return c.Start(pid); });
 }
 
@@ -192,6 +193,11 @@ absl::Status Recording::Dump(const std::string& path) {
 }
 
 absl::Status Recording::Stop() {
+  if (starter_pid_ != 0 && starter_pid_ != getpid()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the session is that of process ", starter_pid_,
+                     ", which forked this one"));
+  }
   // A backend whose Stop hangs must not keep others recording meanwhile. Those
   // without a limit are known to return.
   std::stable_partition(controllers_.begin(), controllers_.end(),

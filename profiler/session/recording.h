@@ -77,6 +77,8 @@ class Recording {
   // Writes the present records into a file that an importer reads. The first
   // backend that can do so writes the file. If none can, returns the reason.
   absl::Status Dump(const std::string& path);
+  // kFailedPrecondition in a child that the process forked since Start: the
+  // recording is its parent's, whichever backends it has.
   absl::Status Stop();
 
   // Makes the trace begin with its first event, not with the recording. For a
@@ -136,6 +138,7 @@ class Recording {
   std::vector<std::string> remarks_;  // of backends that left a file
   std::vector<model::TraceShard> added_;
   bool begins_with_first_event_ = false;
+  pid_t starter_pid_ = 0;
   TimeNs start_ns_ = 0;
   TimeNs end_ns_ = 0;
 };

@@ -1,8 +1,8 @@
 #include "profiler/session/recording.h"
 
-#include <unistd.h>
-
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -140,6 +140,28 @@ TEST_F(RecordingTest, AKeptRecordingNeedsNoTrace) {
   EXPECT_EQ(finished.kept.size(), 1);
   ASSERT_TRUE(finished.trace.ok()) << finished.trace.status();
   EXPECT_EQ(finished.trace->event_count(), 0);
+}
+
+// Most backends have nothing to say against it.
+TEST_F(RecordingTest, AForkedChildCannotStopItsParentsRecording) {
+  Add("any", Collected{});
+  recording_ = *Recording::Create(registry_, {}, {});
+  ASSERT_TRUE(recording_->Prepare(nullptr).ok());
+  ASSERT_TRUE(recording_->Start(1).ok());
+  const std::string expected = "the session is that of process " +
+                               std::to_string(getpid()) +
+                               ", which forked this one";
+  const pid_t child = fork();
+  if (child == 0) {
+    const absl::Status status = recording_->Stop();
+    _exit(absl::IsFailedPrecondition(status) && status.message() == expected
+              ? 0
+              : 1);
+  }
+  int wait_status = -1;
+  EXPECT_EQ(waitpid(child, &wait_status, 0), child);
+  EXPECT_EQ(wait_status, 0);
+  EXPECT_TRUE(recording_->Stop().ok());
 }
 
 TEST_F(RecordingTest, TheTraceSaysItsHost) {
