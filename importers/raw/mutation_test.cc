@@ -34,7 +34,7 @@ using record::PayloadKind;
 using record::Slot;
 using record::SlotKind;
 
-constexpr int kDefaultSeconds = 5;
+constexpr int kDefaultSeconds = 1;
 constexpr uint64_t kCapacity = 4 * record::kChunkBytes;
 
 // Writes a record of each kind, with each kind of payload behind the ranges.

@@ -105,7 +105,7 @@ const ImportFinding* FindRule(const std::vector<ImportFinding>& findings,
 }
 
 void ImportMutations(const TraceImporter& importer, const std::string& good) {
-  constexpr int kDefaultSeconds = 5;
+  constexpr int kDefaultSeconds = 1;
   const char* const wanted = std::getenv("KYMO_FUZZ_SECONDS");
   const int seconds = wanted == nullptr ? kDefaultSeconds : std::atoi(wanted);
   const std::string bytes = ReadFile(good);

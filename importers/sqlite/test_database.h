@@ -37,7 +37,7 @@ const ImportFinding* FindRule(const std::vector<ImportFinding>& findings,
                               std::string_view rule);
 
 // Changes the bytes of a good database and imports each result, for
-// KYMO_FUZZ_SECONDS (default 5). An import must not crash, hang or make a
+// KYMO_FUZZ_SECONDS (default 1). An import must not crash, hang or make a
 // broken trace. The changes are the same each time; only how many are tried
 // differs.
 void ImportMutations(const TraceImporter& importer, const std::string& good);

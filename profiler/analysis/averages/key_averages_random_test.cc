@@ -191,7 +191,7 @@ std::map<std::string, SimpleSums> SimpleAverages(
 }
 
 TEST(KeyAveragesTest, AgreesWithTheSimplestWayToAddUp) {
-  const Described described = RandomDescribed(150'000);
+  const Described described = RandomDescribed(80'000);
   for (int choice = 0; choice < 16; ++choice) {
     const KeyAveragesOptions options = {
         .by_overload_name = (choice & 1) != 0,
