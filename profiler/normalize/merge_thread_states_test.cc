@@ -312,5 +312,38 @@ TEST(MergeThreadStatesTest, WhatAnotherThreadMayEndEndsWithTheProcess) {
   EXPECT_EQ(trace.end()[0], 90);
 }
 
+// Importers tell processes of several files apart by their pids.
+TEST(MergeThreadStatesTest, PartsOfARecordingHaveTheSameSums) {
+  const auto part = [](const char* recording, int64_t pid) {
+    TestShard builder;
+    builder.shard().metadata = {
+        {builder.Intern("kymo_recording"), builder.Intern(recording)}};
+    const TrackIndex t = builder.AddThread(pid, 1, "main");
+    builder.shard().allocation_counts = {{t, 3, 1, 8}};
+    model::ThreadStates& states =
+        *(builder.shard().thread_states =
+              std::make_shared<model::ThreadStates>());
+    states.threads = {{.track = t, .wall_ns = 90, .on_cpu_ns = 50}};
+    states.waits = {{.track = t, .begin_ns = pid * 100, .duration_ns = 5}};
+    states.short_waits = {{.track = t, .count = 2, .duration_ns = 4}};
+    return std::move(builder).Build();
+  };
+  std::vector<TraceShard> shards;
+  shards.push_back(part("\"1-9\"", 1));
+  shards.push_back(part("\"1-9\"", 2));
+  shards.push_back(part("\"2-9\"", 3));
+  const Trace trace = Build(std::move(shards));
+  const auto tracks_of = [](const auto& sums) {
+    std::vector<TrackIndex> tracks;
+    for (const auto& sum : sums) tracks.push_back(sum.track);
+    return tracks;
+  };
+  const model::ThreadStates& states = *trace.thread_states();
+  EXPECT_THAT(tracks_of(states.threads), ElementsAre(0, 2));
+  EXPECT_THAT(tracks_of(states.short_waits), ElementsAre(0, 2));
+  EXPECT_THAT(tracks_of(trace.allocation_counts()), ElementsAre(0, 2));
+  EXPECT_THAT(tracks_of(states.waits), ElementsAre(0, 1, 2));
+}
+
 }  // namespace
 }  // namespace kymo

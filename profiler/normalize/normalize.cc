@@ -8,6 +8,7 @@
 #include <map>
 #include <new>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -59,6 +60,7 @@ class Merger {
   }
 
   TraceData Run() {
+    KeepSumsOnce();
     FindWindow();
     MergeNames();
     MergeProcesses();
@@ -78,6 +80,31 @@ class Merger {
   }
 
  private:
+  // The recording that the shard is a part of; empty: it is no part.
+  static std::string_view RecordingOf(const TraceShard& shard) {
+    for (const model::Metadata& entry : shard.metadata) {
+      if (shard.strings.Get(entry.key) == model::kRecordingKey) {
+        return shard.strings.Get(entry.json_value);
+      }
+    }
+    return {};
+  }
+
+  // Each part of a trace that was split has the sums of the whole recording.
+  // The first part keeps them. Their processes may have other pids in each
+  // part, so nothing else shows that the threads are the same.
+  void KeepSumsOnce() {
+    std::set<std::string_view> seen;
+    for (TraceShard& shard : shards_) {
+      const std::string_view recording = RecordingOf(shard);
+      if (recording.empty() || seen.insert(recording).second) continue;
+      shard.allocation_counts.clear();
+      if (shard.thread_states == nullptr) continue;
+      shard.thread_states->threads.clear();
+      shard.thread_states->short_waits.clear();
+    }
+  }
+
   void FindWindow() {
     if (data_.start_ns != 0 || data_.end_ns != 0) return;
     TimeNs first = std::numeric_limits<TimeNs>::max();
@@ -542,16 +569,11 @@ class Merger {
   void MergeLosses() {
     std::map<std::string_view, model::LossLedger> of_recordings;
     for (const TraceShard& shard : shards_) {
-      const auto recording = std::find_if(
-          shard.metadata.begin(), shard.metadata.end(),
-          [&](const model::Metadata& entry) {
-            return shard.strings.Get(entry.key) == model::kRecordingKey;
-          });
-      if (recording == shard.metadata.end()) {
+      const std::string_view recording = RecordingOf(shard);
+      if (recording.empty()) {
         data_.ledger.Merge(shard.ledger);
       } else {
-        of_recordings[shard.strings.Get(recording->json_value)].MergeEqual(
-            shard.ledger);
+        of_recordings[recording].MergeEqual(shard.ledger);
       }
     }
     for (const auto& [recording, ledger] : of_recordings) {
