@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <iterator>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "profiler/model/activity_type.h"
@@ -212,27 +211,25 @@ void EventArgs::AppendRecorded(Members& members, const Detail& detail) const {
 }
 
 void EventArgs::AppendGiven(Members& members, EventIndex event) const {
-  const std::span<const Arg> args = trace_.args(event);
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (IsShadowed(args, i)) continue;
+  model::ForEachLastArg(trace_.args(event), [&](const Arg& arg) {
     std::string& out = members.Next();
-    names_.Append(out, args[i].key);
+    names_.Append(out, arg.key);
     out += ':';
-    switch (args[i].type) {
+    switch (arg.type) {
       case ArgType::kInt:
-        json::AppendInt(out, args[i].int_value());
+        json::AppendInt(out, arg.int_value());
         break;
       case ArgType::kDouble:
-        json::AppendDouble(out, args[i].double_value());
+        json::AppendDouble(out, arg.double_value());
         break;
       case ArgType::kString:
-        names_.Append(out, args[i].string_value());
+        names_.Append(out, arg.string_value());
         break;
       case ArgType::kJson:
-        json::AppendJsonOrString(out, trace_.Name(args[i].string_value()));
+        json::AppendJsonOrString(out, trace_.Name(arg.string_value()));
         break;
     }
-  }
+  });
 }
 
 }  // namespace kymo::chrome

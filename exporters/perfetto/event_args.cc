@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -125,10 +124,8 @@ void EventArgs::Append(proto::ProtoWriter& writer, EventIndex event) const {
     }
     AppendRecorded(to, event, *detail);
   }
-  const std::span<const Arg> args = trace_.args(event);
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (!IsShadowed(args, i)) AppendArg(writer, args[i]);
-  }
+  model::ForEachLastArg(trace_.args(event),
+                        [&](const Arg& arg) { AppendArg(writer, arg); });
   if (modules_.Has(event)) {
     to.AddString(Key::kModuleHierarchy, modules_.Text(event));
   }

@@ -1,3 +1,5 @@
+#include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -138,12 +140,31 @@ TEST(LanesTest, ShareKindProcessIdAndDevice) {
   EXPECT_TRUE(differs([](Track& t) { t.device_index = 1; }));
 }
 
+std::vector<int64_t> LastArgs(std::span<const Arg> args) {
+  std::vector<int64_t> values;
+  ForEachLastArg(args,
+                 [&](const Arg& arg) { values.push_back(arg.int_value()); });
+  return values;
+}
+
 TEST(ShadowedArgsTest, LastOneOfAKeyCounts) {
   const Arg args[] = {Arg::Int(NameId{1}, 10), Arg::Int(NameId{2}, 20),
-                      Arg::Double(NameId{1}, 3)};
-  EXPECT_TRUE(IsShadowed(args, 0));
-  EXPECT_FALSE(IsShadowed(args, 1));
-  EXPECT_FALSE(IsShadowed(args, 2));
+                      Arg::Int(NameId{1}, 30)};
+  EXPECT_EQ(LastArgs(args), (std::vector<int64_t>{20, 30}));
+  EXPECT_EQ(LastArgs({}), std::vector<int64_t>());
+}
+
+// If each were compared with all others, this would take minutes.
+TEST(ShadowedArgsTest, AMillionArgumentsAreNoProblem) {
+  constexpr uint32_t kCount = 1'000'000;
+  std::vector<Arg> args = {Arg::Int(NameId{kCount}, -1)};
+  for (uint32_t i = 1; i <= kCount; ++i) {
+    args.push_back(Arg::Int(NameId{i}, i));
+  }
+  const std::vector<int64_t> values = LastArgs(args);
+  ASSERT_EQ(values.size(), kCount);
+  EXPECT_EQ(values.front(), 1);
+  EXPECT_EQ(values.back(), kCount);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <span>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -248,23 +247,21 @@ void EventBytes::AppendRecorded(StatWriter& stats, const Detail& detail) const {
 }
 
 void EventBytes::AppendGiven(StatWriter& stats, EventIndex event) const {
-  const std::span<const Arg> args = trace_.args(event);
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (IsShadowed(args, i)) continue;
-    const uint64_t key = ids_.Key(args[i].key);
-    switch (args[i].type) {
+  model::ForEachLastArg(trace_.args(event), [&](const Arg& arg) {
+    const uint64_t key = ids_.Key(arg.key);
+    switch (arg.type) {
       case ArgType::kInt:
-        stats.Int(key, args[i].int_value());
+        stats.Int(key, arg.int_value());
         break;
       case ArgType::kDouble:
-        AppendDouble(stats, key, args[i].double_value());
+        AppendDouble(stats, key, arg.double_value());
         break;
       case ArgType::kString:
       case ArgType::kJson:
-        stats.Ref(key, ids_.Text(args[i].string_value()));
+        stats.Ref(key, ids_.Text(arg.string_value()));
         break;
     }
-  }
+  });
 }
 
 }  // namespace kymo::tensorboard
