@@ -29,6 +29,7 @@ constexpr FunctionInfo kFunctions[] = {
     {"percentile(x, p)",
      "An aggregate: the p-th percentile (0 to 100) of x without NULLs, "
      "interpolated"},
+    {"percentile(x, p, n)", "The same, but each x counts n times"},
 };
 
 const tables::TraceTables& TablesOf(sqlite3_context* context) {
@@ -168,10 +169,11 @@ absl::Status AddFunctions(const tables::TraceTables& tables,
                                     const_cast<tables::TraceTables*>(&tables),
                                     scalar.call, nullptr, nullptr, nullptr);
   }
-  if (rc == SQLITE_OK) {
-    rc = sqlite3_create_function_v2(database, "percentile", 2, kFlags, nullptr,
-                                    nullptr, PercentileStep, PercentileResult,
-                                    nullptr);
+  for (const int arguments : {2, 3}) {
+    if (rc != SQLITE_OK) break;
+    rc = sqlite3_create_function_v2(database, "percentile", arguments, kFlags,
+                                    nullptr, nullptr, PercentileStep,
+                                    PercentileResult, nullptr);
   }
   if (rc == SQLITE_OK) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("could not add the SQL functions: ",

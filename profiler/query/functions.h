@@ -6,6 +6,7 @@
 //   overlap(a, b)                for how long two events ran at once, in ns
 //   overlap(a_start, a_dur, b_start, b_dur)
 //   percentile(x, p)             an aggregate: the p-th percentile, 0 to 100
+//   percentile(x, p, n)          the same; each x counts n times
 //
 // A number that is no event or stack gives NULL, and so does NULL.
 // docs/query.md describes them for users; kFunctions is what it is held

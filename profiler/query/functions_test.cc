@@ -89,6 +89,27 @@ TEST_F(FunctionsTest, PercentilesAreInterpolated) {
   EXPECT_EQ(Value("percentile(dur_ns, 50) from events where id < 0"), "-");
 }
 
+// As if each value stood there as often as it counts.
+TEST_F(FunctionsTest, PercentilesCountAValueSeveralTimes) {
+  const auto of = [&](const std::string& values, const std::string& p) {
+    return Value("percentile(column1, " + p + ", column2) from (values " +
+                 values + ")");
+  };
+  for (const std::string p : {"0", "25", "50", "60", "75", "90", "100"}) {
+    EXPECT_EQ(of("(7, 1), (2, 3), (4, 2)", p),
+              of("(2, 1), (2, 1), (2, 1), (4, 1), (4, 1), (7, 1)", p))
+        << p;
+  }
+  EXPECT_EQ(of("(7, 1), (2, 3), (4, 2)", "50"), "3");
+  EXPECT_EQ(of("(1, 4294967295), (5, 4294967295)", "50"), "3");
+  EXPECT_EQ(of("(1, 0), (5, 1)", "0"), "5");
+  EXPECT_EQ(of("(1, 0)", "50"), "-");
+  for (const std::string n : {"-1", "4294967296"}) {
+    EXPECT_THAT(Value("percentile(1, 50, " + n + ")"),
+                HasSubstr("n must be from 0 to 4294967295"));
+  }
+}
+
 TEST_F(FunctionsTest, PercentilesOfManyValues) {
   EXPECT_EQ(Value("percentile(x, 99) from (with recursive n(x) as (select 0 "
                   "union all select x + 1 from n where x < 1000) "

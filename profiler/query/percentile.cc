@@ -3,17 +3,25 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace kymo::query {
 namespace {
 
+constexpr int64_t kMostTimes = std::numeric_limits<uint32_t>::max();
+
+struct CountedValue {
+  double value;
+  uint64_t times;  // that it counts
+};
+
 // SQLite makes it of zeros and throws it away without asking: plain data only.
 struct Values {
-  double* values;
+  CountedValue* values;
   uint64_t size;
   uint64_t capacity;
+  uint64_t times;  // of all values
   double percent;
   bool has_percent;
 };
@@ -22,8 +30,8 @@ struct Values {
 bool Grow(sqlite3_context* context, Values& values) {
   if (values.size < values.capacity) return true;
   const uint64_t capacity = std::max<uint64_t>(64, values.capacity * 2);
-  auto* const grown = static_cast<double*>(
-      sqlite3_realloc64(values.values, capacity * sizeof(double)));
+  auto* const grown = static_cast<CountedValue*>(
+      sqlite3_realloc64(values.values, capacity * sizeof(CountedValue)));
   if (grown == nullptr) {
     sqlite3_result_error_nomem(context);
     return false;
@@ -40,7 +48,8 @@ bool IsNumber(sqlite3_value* value) {
 
 }  // namespace
 
-void PercentileStep(sqlite3_context* context, int, sqlite3_value** values) {
+void PercentileStep(sqlite3_context* context, int count,
+                    sqlite3_value** values) {
   auto* const of =
       static_cast<Values*>(sqlite3_aggregate_context(context, sizeof(Values)));
   if (of == nullptr) {
@@ -65,25 +74,35 @@ void PercentileStep(sqlite3_context* context, int, sqlite3_value** values) {
     sqlite3_result_error(context, "percentile(x, p): x must be a number", -1);
     return;
   }
-  if (Grow(context, *of)) {
-    of->values[of->size++] = sqlite3_value_double(values[0]);
+  const int64_t times = count < 3 ? 1 : sqlite3_value_int64(values[2]);
+  if (times < 0 || times > kMostTimes) {
+    sqlite3_result_error(
+        context, "percentile(x, p, n): n must be from 0 to 4294967295", -1);
+    return;
   }
+  if (times == 0 || !Grow(context, *of)) return;
+  of->values[of->size++] = {sqlite3_value_double(values[0]),
+                            static_cast<uint64_t>(times)};
+  of->times += static_cast<uint64_t>(times);
 }
 
 void PercentileResult(sqlite3_context* context) {
   auto* const of = static_cast<Values*>(sqlite3_aggregate_context(context, 0));
   if (of == nullptr) return;
   if (of->size != 0) {
-    const double place = of->percent / 100 * static_cast<double>(of->size - 1);
+    std::sort(of->values, of->values + of->size,
+              [](const CountedValue& a, const CountedValue& b) {
+                return a.value < b.value;
+              });
+    // As if each value stood there as often as it counts.
+    const double place = of->percent / 100 * static_cast<double>(of->times - 1);
     const auto below = static_cast<uint64_t>(place);
-    double* const end = of->values + of->size;
-    std::nth_element(of->values, of->values + below, end);
-    double result = of->values[below];
+    const CountedValue* at = of->values;
+    uint64_t end = at->times;  // the place behind those of `at`
+    while (end <= below) end += (++at)->times;
+    double result = at->value;
     const double rest = place - static_cast<double>(below);
-    if (rest > 0) {
-      result +=
-          rest * (*std::min_element(of->values + below + 1, end) - result);
-    }
+    if (rest > 0 && below + 1 == end) result += rest * (at[1].value - result);
     sqlite3_result_double(context, result);
   }
   sqlite3_free(of->values);

@@ -1,10 +1,12 @@
-// percentile.h - the SQL aggregate percentile(x, p).
+// percentile.h - the SQL aggregates percentile(x, p) and percentile(x, p, n).
 //
 //   select percentile(dur_ns, 99) from events group by name
+//   select percentile(dur_ns / calls, 99, calls) from events group by name
 //
-// `p` is a number from 0 to 100, and the same in all rows of a group. NULLs of
-// x do not count. Between two values it is interpolated, as numpy.percentile
-// does. Memory: 8 bytes a value, which count for the query's limit.
+// `p` is a number from 0 to 100, and the same in all rows of a group. Each x
+// counts n times, once without an n. NULLs of x do not count. Between two
+// values it is interpolated, as numpy.percentile does. Memory: 16 bytes a row,
+// which count for the query's limit.
 #ifndef KYMO_PROFILER_QUERY_PERCENTILE_H_
 #define KYMO_PROFILER_QUERY_PERCENTILE_H_
 
@@ -13,7 +15,8 @@ struct sqlite3_value;
 
 namespace kymo::query {
 
-void PercentileStep(sqlite3_context* context, int, sqlite3_value** values);
+void PercentileStep(sqlite3_context* context, int count,
+                    sqlite3_value** values);
 void PercentileResult(sqlite3_context* context);
 
 }  // namespace kymo::query

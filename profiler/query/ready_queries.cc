@@ -42,8 +42,8 @@ LIMIT 20)"},
        sum(calls) FILTER (WHERE NOT is_duplicate) AS count,
        sum(dur_ns) FILTER (WHERE NOT is_duplicate) AS total_ns,
        sum(self_ns) AS self_ns,
-       min(dur_ns) FILTER (WHERE NOT is_duplicate) AS min_ns,
-       max(dur_ns) FILTER (WHERE NOT is_duplicate) AS max_ns,
+       min(dur_ns / calls) FILTER (WHERE NOT is_duplicate) AS min_ns,
+       max(dur_ns / calls) FILTER (WHERE NOT is_duplicate) AS max_ns,
        device IS NOT NULL AS is_device
 FROM events
 WHERE NOT is_instant AND NOT is_repeated AND category != 'python_function'
@@ -62,7 +62,8 @@ LIMIT 20)"},
     {"longest_events",
      "The longest single ranges, and what they were inside of",
      R"(SELECT e.id, e.name, e.dur_ns, e.self_ns, e.step, p.name AS parent
-FROM (SELECT * FROM events ORDER BY dur_ns DESC, id LIMIT 20) e
+FROM (SELECT * FROM events WHERE calls < 2
+      ORDER BY dur_ns DESC, id LIMIT 20) e
 LEFT JOIN events p ON p.id = e.parent_id
 ORDER BY e.dur_ns DESC, e.id)"},
     {"losses", "What the trace lacks",
@@ -71,25 +72,26 @@ ORDER BY e.dur_ns DESC, e.id)"},
 FROM ledger)"},
     {"outliers", "Ranges that took more than 10 times the median of their name",
      R"(WITH medians AS (
-  SELECT name, percentile(dur_ns, 50) AS median_ns, count(*) AS count
+  SELECT name, percentile(dur_ns / calls, 50, calls) AS median_ns
   FROM events
-  WHERE NOT is_instant
+  WHERE NOT (is_instant OR is_repeated OR is_duplicate)
   GROUP BY name
-  HAVING count(*) >= 10)
-SELECT e.id, e.name, e.step, e.dur_ns,
+  HAVING sum(calls) >= 10)
+SELECT e.id, e.name, e.step, e.dur_ns / e.calls AS dur_ns,
        CAST(m.median_ns AS INTEGER) AS median_ns
 FROM medians m JOIN events e ON e.name = m.name
-WHERE e.dur_ns > 10 * m.median_ns AND e.dur_ns > 100000
-ORDER BY e.dur_ns - m.median_ns DESC, e.id
+WHERE e.dur_ns / e.calls > 10 * m.median_ns AND e.dur_ns / e.calls > 100000
+      AND NOT (e.is_repeated OR e.is_duplicate)
+ORDER BY e.dur_ns / e.calls - m.median_ns DESC, e.id
 LIMIT 20)"},
     {"percentiles", "The spread of the durations of each name",
-     R"(SELECT name, count(*) AS count,
-       CAST(percentile(dur_ns, 50) AS INTEGER) AS p50_ns,
-       CAST(percentile(dur_ns, 90) AS INTEGER) AS p90_ns,
-       CAST(percentile(dur_ns, 99) AS INTEGER) AS p99_ns,
-       max(dur_ns) AS max_ns
+     R"(SELECT name, sum(calls) AS count,
+       CAST(percentile(dur_ns / calls, 50, calls) AS INTEGER) AS p50_ns,
+       CAST(percentile(dur_ns / calls, 90, calls) AS INTEGER) AS p90_ns,
+       CAST(percentile(dur_ns / calls, 99, calls) AS INTEGER) AS p99_ns,
+       max(dur_ns / calls) AS max_ns
 FROM events
-WHERE NOT is_instant
+WHERE NOT (is_instant OR is_repeated OR is_duplicate)
 GROUP BY name
 ORDER BY sum(dur_ns) DESC, name
 LIMIT 20)"},

@@ -83,6 +83,29 @@ TEST(OutliersTest, AreFarFromTheMedian) {
               ElementsAre("7|op|-|900000|1000"));
 }
 
+// 20 calls of 1 us are one event of the file.
+model::Trace FoldedTrace() {
+  TestTrace t;
+  const auto thread = t.AddThread(1, 1, "main");
+  t.AddRange(thread, "op", 0, 20'000, model::ActivityType::kCpuOp,
+             model::kEventFolded);
+  t.Describe(0);
+  t.SetRare({.calls = 20});
+  t.AddRange(thread, "op", 30'000, 230'000);
+  return std::move(t).Build();
+}
+
+TEST(FoldedTest, AnEventCountsForItsCalls) {
+  const model::Trace trace = FoldedTrace();
+  const auto rows = [&](std::string_view query) {
+    return RowsOf(trace, FindReadyQuery(query)->sql);
+  };
+  EXPECT_THAT(rows("percentiles"),
+              ElementsAre("op|21|1000|1000|160200|200000"));
+  EXPECT_THAT(rows("outliers"), ElementsAre("1|op|-|200000|1000"));
+  EXPECT_THAT(rows("longest_events"), ElementsAre("1|op|200000|200000|-|-"));
+}
+
 // The query and the analysis agree, row by row.
 std::vector<std::string> AveragesOf(const model::Trace& trace) {
   std::vector<std::string> expected;
@@ -105,6 +128,12 @@ TEST_F(ReadyQueriesTest, KeyAveragesAreThoseOfTheAnalysis) {
   EXPECT_THAT(Rows("key_averages"), UnorderedElementsAreArray(expected));
 }
 
+TEST_F(ReadyQueriesTest, KeyAveragesOfFoldedRangesAreThoseOfTheAnalysis) {
+  const model::Trace trace = FoldedTrace();
+  EXPECT_THAT(RowsOf(trace, FindReadyQuery("key_averages")->sql),
+              UnorderedElementsAreArray(AveragesOf(trace)));
+}
+
 // PyTorch counts a range and its only child of the same name once.
 TEST_F(ReadyQueriesTest, KeyAveragesOfPyTorchLeaveOutDuplicates) {
   for (const bool is_of_pytorch : {true, false}) {
@@ -123,6 +152,17 @@ TEST_F(ReadyQueriesTest, KeyAveragesOfPyTorchLeaveOutDuplicates) {
     EXPECT_THAT(RowsOf(trace, FindReadyQuery("key_averages")->sql),
                 UnorderedElementsAreArray(expected));
   }
+}
+
+TEST_F(ReadyQueriesTest, PercentilesOfPyTorchLeaveOutDuplicates) {
+  TestTrace t;
+  t.AddProcess(1, "python");
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "mul", 0, 100);
+  t.AddRange(main, "mul", 10, 90);
+  t.AddMetadata("kymo_recorded_by", R"("PyTorch")");
+  EXPECT_THAT(RowsOf(std::move(t).Build(), FindReadyQuery("percentiles")->sql),
+              ElementsAre("mul|1|100|100|100|100"));
 }
 
 TEST_F(ReadyQueriesTest, HotFunctionsAreThoseOfTheAnalysis) {
