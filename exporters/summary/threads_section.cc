@@ -6,7 +6,6 @@
 
 #include "profiler/model/lanes.h"
 #include "profiler/model/thread_states.h"
-#include "profiler/report/thread_tables.h"
 
 namespace kymo {
 namespace {
@@ -41,7 +40,7 @@ void WriteThreadTimes(const model::ThreadTimes& times, JsonWriter& json) {
     json.Member("disk_written_bytes",
                 static_cast<int64_t>(counts.disk_written_bytes));
   }
-  json.Member("run_queue", report::RunQueueName(times.run_queue));
+  json.Member("run_queue", model::NameOf(times.run_queue));
 }
 
 // Those of a thread or stream, whose lanes follow it.

@@ -42,6 +42,8 @@ enum ThreadColumn {
   kRunnable,
   kBlocked,
   kUnknown,
+  kOpenWait,
+  kRunQueue,
   kVoluntary,
   kInvoluntary,
   kMinorFaults,
@@ -65,6 +67,8 @@ constexpr ColumnWish kThreads[] = {{"track_id"},
                                    {"runnable_ns"},
                                    {"blocked_ns"},
                                    {"unknown_ns"},
+                                   {"open_wait_ns"},
+                                   {"run_queue", Type::kText},
                                    {"voluntary_switches"},
                                    {"involuntary_switches"},
                                    {"minor_faults"},
@@ -89,7 +93,17 @@ bool AreThreadTimes(const RowGroup& group, size_t row) {
     if (ns < 0 || ns > kMostThreadNs) return false;
   }
   return IsTime(group.Int(kBegin, row)) && IsTime(group.Int(kThreadEnd, row)) &&
+         group.Int(kOpenWait, row) >= 0 &&
+         group.Int(kOpenWait, row) <= group.Int(kBlocked, row) &&
          group.Int(kVoluntary, row) >= 0 && group.Int(kInvoluntary, row) >= 0;
+}
+
+model::RunQueueTime RunQueueOf(std::string_view text) {
+  const auto name = std::ranges::find(model::kRunQueueNames, text);
+  return name == std::end(model::kRunQueueNames)
+             ? model::RunQueueTime::kPreemptions
+             : static_cast<model::RunQueueTime>(
+                   name - std::begin(model::kRunQueueNames));
 }
 
 model::ThreadCounts CountsOf(const RowGroup& group, size_t row) {
@@ -118,6 +132,8 @@ model::ThreadTimes TimesOf(const RowGroup& group, size_t row,
   // The states add up to the life.
   times.wall_ns = times.on_cpu_ns + times.runnable_ns + times.unknown_ns +
                   group.Int(kBlocked, row);
+  times.open_wait_ns = group.Int(kOpenWait, row);
+  times.run_queue = RunQueueOf(group.TextOf(kRunQueue, row));
   times.voluntary_switches = static_cast<uint64_t>(group.Int(kVoluntary, row));
   times.involuntary_switches =
       static_cast<uint64_t>(group.Int(kInvoluntary, row));

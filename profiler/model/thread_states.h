@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "profiler/base/time.h"
@@ -38,6 +39,13 @@ enum class RunQueueTime : uint8_t {
   kWhole,
 };
 inline constexpr RunQueueTime kLastRunQueueTime = RunQueueTime::kWhole;
+
+// As in tables and files, by RunQueueTime.
+inline constexpr std::string_view kRunQueueNames[] = {"preemptions",
+                                                      "last known", "whole"};
+inline std::string_view NameOf(RunQueueTime run_queue) {
+  return kRunQueueNames[static_cast<size_t>(run_queue)];
+}
 
 // What the kernel counted for a thread within the recording, up to when its
 // run queue was last read (RunQueueTime).

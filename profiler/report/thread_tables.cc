@@ -11,7 +11,6 @@
 
 namespace kymo::report {
 
-using model::RunQueueTime;
 using model::ThreadTimes;
 
 namespace {
@@ -93,7 +92,7 @@ ValueTable ThreadTable(const model::Trace& trace) {
          t.on_cpu_ns, share, t.runnable_ns, t.blocked_ns(), t.unknown_ns,
          t.open_wait_ns, static_cast<int64_t>(t.voluntary_switches),
          static_cast<int64_t>(t.involuntary_switches),
-         std::string(RunQueueName(t.run_queue))});
+         std::string(model::NameOf(t.run_queue))});
     if (!has_counts) continue;
     std::vector<Value>& row = table.rows.back();
     const std::vector<Value> counts = CountsOf(t.counts);
@@ -106,18 +105,6 @@ std::string ThreadsText(const model::Trace& trace, int row_limit) {
   const ValueTable table = VisibleTable(ThreadTable(trace));
   if (table.rows.empty()) return "";
   return "Threads\n" + FormatValueTable(table, {.row_limit = row_limit});
-}
-
-std::string_view RunQueueName(RunQueueTime run_queue) {
-  switch (run_queue) {
-    case RunQueueTime::kPreemptions:
-      return "preemptions";
-    case RunQueueTime::kLastKnown:
-      return "last known";
-    case RunQueueTime::kWhole:
-      break;
-  }
-  return "whole";
 }
 
 }  // namespace kymo::report

@@ -27,9 +27,6 @@ ValueTable ThreadTable(const model::Trace& trace);
 // characters. Empty without rows. A negative limit: all rows.
 std::string ThreadsText(const model::Trace& trace, int row_limit);
 
-// "preemptions", "last known" or "whole".
-std::string_view RunQueueName(model::RunQueueTime run_queue);
-
 }  // namespace kymo::report
 
 #endif  // KYMO_PROFILER_REPORT_THREAD_TABLES_H_

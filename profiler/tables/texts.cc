@@ -35,6 +35,9 @@ Texts::Texts(const model::Trace& trace)
   for (size_t i = 0; i < wait_kinds_.size(); ++i) {
     wait_kinds_[i] = Add(model::NameOf(static_cast<model::WaitKind>(i)));
   }
+  for (size_t i = 0; i < run_queues_.size(); ++i) {
+    run_queues_[i] = Add(model::kRunQueueNames[i]);
+  }
   for (size_t i = 0; i < work_kinds_.size(); ++i) {
     work_kinds_[i] =
         Add(analysis::WorkKindName(static_cast<analysis::WorkKind>(i)));

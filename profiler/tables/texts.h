@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,6 +23,7 @@
 #include "profiler/model/activity_type.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/records.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/model/trace.h"
 #include "profiler/model/waits.h"
 #include "profiler/tables/lazy.h"
@@ -47,6 +49,9 @@ class Texts {
   }
   TextId wait_kind(model::WaitKind kind) const {
     return wait_kinds_[static_cast<size_t>(kind)];
+  }
+  TextId run_queue(model::RunQueueTime run_queue) const {
+    return run_queues_[static_cast<size_t>(run_queue)];
   }
   TextId track_kind(model::TrackKind kind) const {
     return track_kinds_[static_cast<size_t>(kind)];
@@ -99,6 +104,7 @@ class Texts {
   std::array<TextId, static_cast<size_t>(model::ActivityType::kCount)>
       categories_;
   std::array<TextId, static_cast<size_t>(model::kLastWaitKind) + 1> wait_kinds_;
+  std::array<TextId, std::size(model::kRunQueueNames)> run_queues_;
   std::array<TextId, 2> track_kinds_;
   std::array<TextId, 4> work_kinds_;
   std::array<TextId, 4> arg_types_;

@@ -93,10 +93,10 @@ TEST_F(TraceTablesTest, Processes) {
 TEST_F(TraceTablesTest, Threads) {
   EXPECT_THAT(
       Rows("threads"),
-      ElementsAre("0|0|0|7|7|main|-|1000|3000|2000|1500|100|350|50|4|1|11|2|3|"
-                  "400|5|60|7|8|-|2|1|164",
-                  "1|0|1|7|8|worker|-|-|-|2000|10|0|1990|0|0|0|-|-|-|-|-|-|-|-|"
-                  "0|-|-|-"));
+      ElementsAre("0|0|0|7|7|main|-|1000|3000|2000|1500|100|350|50|90|whole|4|"
+                  "1|11|2|3|400|5|60|7|8|-|2|1|164",
+                  "1|0|1|7|8|worker|-|-|-|2000|10|0|1990|0|0|preemptions|0|0|"
+                  "-|-|-|-|-|-|-|-|0|-|-|-"));
 }
 
 TEST_F(TraceTablesTest, NamesHaveCountsOfEvents) {

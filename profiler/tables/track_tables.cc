@@ -146,6 +146,19 @@ constexpr Column kThreads[] = {
                             [](const ThreadTimes& t) { return t.unknown_ns; });
            })
         .In("ns"),
+    Define("open_wait_ns", "How long its last wait was when recording ended",
+           [](const Source& s, size_t row) {
+             return OfTimes(
+                 s, row, [](const ThreadTimes& t) { return t.open_wait_ns; });
+           })
+        .In("ns"),
+    Define("run_queue",
+           "How far runnable_ns is known: whole, last known or preemptions",
+           [](const Source& s, size_t row) -> std::optional<TextId> {
+             const ThreadTimes* const times = RowOf(s, row).times;
+             if (times == nullptr) return std::nullopt;
+             return s.texts().run_queue(times->run_queue);
+           }),
     Define("voluntary_switches", "How often it blocked",
            [](const Source& s, size_t row) {
              return OfTimes(s, row, [](const ThreadTimes& t) {
