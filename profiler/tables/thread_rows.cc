@@ -7,8 +7,7 @@
 namespace kymo::tables {
 namespace {
 
-// A program that starts another one with exec has several processes of its pid.
-// The last one is what it became.
+// Normalisation makes one process of a pid. Of several, the last one counts.
 uint32_t LastProcess(const model::Trace& trace, int64_t pid) {
   const auto processes = trace.processes();
   const auto it = std::upper_bound(

@@ -21,17 +21,19 @@ const Process& ProcessOf(const Source& s, size_t row) {
 constexpr Column kProcesses[] = {
     Define("id", "Number of the row",
            [](const Source&, size_t row) { return row; }),
-    Define("pid", "The process's id; exec makes a new row of the same pid",
+    Define("pid", "The process's id",
            [](const Source& s, size_t row) { return ProcessOf(s, row).pid; }),
     Define("parent_pid", "The id of the process that started it",
            [](const Source& s, size_t row) {
              return Unless(ProcessOf(s, row).parent_pid, 0);
            }),
-    Define("name", "Short name, as the kernel shows it",
+    Define("name",
+           "Short name, as the kernel shows it; after an exec, the last one",
            [](const Source& s, size_t row) {
              return Unless(ProcessOf(s, row).name, kEmptyName);
            }),
-    Define("command_line", "Program and arguments",
+    Define("command_line",
+           "Program and arguments; after an exec, the last ones",
            [](const Source& s, size_t row) {
              return Unless(ProcessOf(s, row).command_line, kEmptyName);
            }),
@@ -81,7 +83,7 @@ std::optional<int64_t> OfCounts(const Source& s, size_t row,
 constexpr Column kThreads[] = {
     Define("id", "Number of the row",
            [](const Source&, size_t row) { return row; }),
-    Define("process_id", "Its process; after exec, the last one of its pid",
+    Define("process_id", "Its process",
            [](const Source& s, size_t row) {
              return Unless(s.threads().process[RowOf(s, row).track],
                            kNoProcess);
@@ -252,7 +254,7 @@ constexpr Column kTracks[] = {
            [](const Source& s, size_t row) {
              return s.texts().track_kind(LineOf(s, row).kind);
            }),
-    Define("process_id", "Its process; after exec, the last one of its pid",
+    Define("process_id", "Its process",
            [](const Source& s, size_t row) {
              return Unless(s.threads().process[row], kNoProcess);
            })
@@ -306,7 +308,7 @@ constexpr Column kTracks[] = {
 
 Table ProcessesTable() {
   return {.name = "processes",
-          .meaning = "A process, or what it became after an exec",
+          .meaning = "A process; an exec makes no new row",
           .order = "pid, start",
           .example =
               "select pid, name, (end_ns - start_ns) / 1e9 as seconds "
