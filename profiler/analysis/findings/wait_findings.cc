@@ -216,12 +216,16 @@ void AddShortage(const FindingRun& run, std::vector<Finding>& findings) {
   const auto most =
       std::ranges::max_element(states.threads, {}, &ThreadTimes::runnable_ns);
   const auto threads = static_cast<int64_t>(states.threads.size());
-  const auto cpus = static_cast<int64_t>(states.cpu_count);  // 0: not known
+  // The count is that of one program. Nobody knows whether the ranks of a job
+  // had the same CPUs or each its own.
+  const bool is_job = run.ranks.Get().calls.ranks.size() > 1;
+  const int64_t cpus = is_job ? 0 : states.cpu_count;  // 0: not known
   Finding finding = run.OfTime(FindingKind::kCpuShortage, sum.runnable_ns);
-  finding.title = absl::StrCat(
-      "Threads that could run waited ", TimeText(sum.runnable_ns),
-      " for a CPU, and ran for ", TimeText(sum.on_cpu_ns), ", in a program of ",
-      CountText(threads, "thread", "threads"));
+  finding.title =
+      absl::StrCat("Threads that could run waited ", TimeText(sum.runnable_ns),
+                   " for a CPU, and ran for ", TimeText(sum.on_cpu_ns),
+                   is_job ? ", in a job of " : ", in a program of ",
+                   CountText(threads, "thread", "threads"));
   if (cpus > 0) {
     absl::StrAppend(&finding.title, " on ", CountText(cpus, "CPU", "CPUs"));
   }

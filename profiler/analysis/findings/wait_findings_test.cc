@@ -191,7 +191,8 @@ TEST(WaitFindingsTest, OnOneCpuNothingRunsAtOnce) {
   EXPECT_TRUE(Serial(760 * kMs, 0).empty());  // not known
 }
 
-std::vector<Finding> Shortage(DurationNs runnable_ns, DurationNs on_cpu_ns) {
+std::vector<Finding> Shortage(DurationNs runnable_ns, DurationNs on_cpu_ns,
+                              int64_t ranks = 0) {
   TestTrace t;
   t.SetWindow(0, 1000 * kMs);
   const auto main = t.AddThread(7, 7, "main");
@@ -202,6 +203,11 @@ std::vector<Finding> Shortage(DurationNs runnable_ns, DurationNs on_cpu_ns) {
                      .on_cpu_ns = on_cpu_ns,
                      .runnable_ns = runnable_ns}},
                    2);
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    t.AddInstant(t.AddThread(100 + rank, 100 + rank, "main"), "MPI ranks", kMs);
+    t.Describe(0, {model::Arg::Int(t.Intern("rank"), rank),
+                   model::Arg::Int(t.Intern("size"), ranks)});
+  }
   return Found(std::move(t), FindingKind::kCpuShortage);
 }
 
@@ -214,6 +220,18 @@ TEST(WaitFindingsTest, ThreadsThatWaitForACpu) {
   EXPECT_EQ(found[0].next_step, "End what else runs on the machine");
   EXPECT_EQ(found[0].evidence.name, "thread worker (8)");
   EXPECT_EQ(found[0].evidence.table, "threads");
+}
+
+// Each rank may have had the same CPUs, or its own.
+TEST(WaitFindingsTest, TheCpusOfAJobAreNotKnown) {
+  const auto found = Shortage(200 * kMs, 1000 * kMs, /*ranks=*/2);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title,
+            "Threads that could run waited 200 ms for a CPU, and ran for 1.00 "
+            "s, in a job of 2 threads");
+  EXPECT_EQ(found[0].next_step,
+            "Use no more threads than CPUs, or end what else runs on the "
+            "machine");
 }
 
 TEST(WaitFindingsTest, ATenthOfTheCpuTimeIsAShortage) {
