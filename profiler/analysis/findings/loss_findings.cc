@@ -27,6 +27,9 @@ struct Doubt {
   uint64_t (*kept)(const Trace& trace);
   std::string_view numbers;  // that are in doubt
   std::string_view next_step;
+  // What was lost, where the ledger's text also says what helps. Empty: the
+  // ledger's text.
+  std::string_view lost = {};
 };
 
 uint64_t Events(const Trace& trace) { return trace.event_count(); }
@@ -46,7 +49,8 @@ constexpr Doubt kDoubts[] = {
      "Sample less often with --sampling_hz"},
     {Loss::kSamplesNotDelivered, Samples, "CPU times of functions",
      "Try the other --sampling_sampler (perf or timer), or sample less often "
-     "with --sampling_hz"},
+     "with --sampling_hz",
+     "samples that did not come, although threads ran"},
     {Loss::kStacksIncomplete, model::CountUnwoundStacks, "callers of functions",
      "Build with unwind tables (-fasynchronous-unwind-tables)"},
     {Loss::kMemoryRecordsLeftOut, MemoryRecords, "numbers of memory",
@@ -70,8 +74,6 @@ void AddLossFindings(const FindingRun& run, std::vector<Finding>& findings) {
     if (lost == 0 || lost < least) continue;
     // Without any record, the trace has no number of memory to doubt.
     if (doubt.loss == Loss::kMemoryRecordsLeftOut && kept == 0) continue;
-    // What helps is the next step.
-    const std::string_view meaning = model::LossMeaning(doubt.loss);
     Finding finding;
     finding.kind = FindingKind::kLostData;
     finding.share = static_cast<double>(lost) / static_cast<double>(all);
@@ -79,7 +81,8 @@ void AddLossFindings(const FindingRun& run, std::vector<Finding>& findings) {
         "The ", ToAbsl(doubt.numbers), " are in doubt because of ",
         CountText(static_cast<int64_t>(lost)), " (",
         PercentText(static_cast<double>(lost), static_cast<double>(all)), ") ",
-        ToAbsl(meaning.substr(0, meaning.find(": try "))));
+        ToAbsl(doubt.lost.empty() ? model::LossMeaning(doubt.loss)
+                                  : doubt.lost));
     finding.next_step = std::string(doubt.next_step);
     finding.evidence = {.kind = EvidenceKind::kRow,
                         .name = std::string(model::LossName(doubt.loss)),
