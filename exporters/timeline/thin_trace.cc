@@ -9,6 +9,7 @@
 
 #include "profiler/model/event_calls.h"
 #include "profiler/model/folded_memory.h"
+#include "profiler/model/join_neighbours.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/model/trace_slice.h"
 
@@ -231,21 +232,14 @@ class Thinner {
   std::vector<Sum> LargestSums(std::vector<Sum> sums, const KeyOf& key_of,
                                const Add& add, const SizeOf& size_of) const {
     std::ranges::stable_sort(sums, {}, key_of);
-    std::vector<Sum> joined;
+    model::JoinNeighbours(sums, key_of, add);
     std::vector<uint64_t> sizes;
-    for (const Sum& sum : sums) {
-      if (joined.empty() || key_of(joined.back()) != key_of(sum)) {
-        joined.push_back(sum);
-      } else {
-        add(sum, joined.back());
-      }
-    }
-    for (const Sum& sum : joined) sizes.push_back(size_of(sum));
-    const size_t part = PartOf(kSumsOfPart * joined.size(), divisor_);
+    for (const Sum& sum : sums) sizes.push_back(size_of(sum));
+    const size_t part = PartOf(kSumsOfPart * sums.size(), divisor_);
     Largest largest(std::move(sizes), part);
-    std::erase_if(joined,
+    std::erase_if(sums,
                   [&](const Sum& sum) { return !largest.Keeps(size_of(sum)); });
-    return joined;
+    return sums;
   }
 
   const Trace& trace_;

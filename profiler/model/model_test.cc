@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/folded_changes.h"
+#include "profiler/model/join_neighbours.h"
 #include "profiler/model/lanes.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/shadowed_args.h"
@@ -138,6 +139,20 @@ TEST(LanesTest, ShareKindProcessIdAndDevice) {
   EXPECT_TRUE(differs([](Track& t) { t.pid = 2; }));
   EXPECT_TRUE(differs([](Track& t) { t.id = 8; }));
   EXPECT_TRUE(differs([](Track& t) { t.device_index = 1; }));
+}
+
+TEST(JoinNeighboursTest, ThoseOfOneKeyBecomeOne) {
+  const auto joined = [](std::vector<std::pair<int, int>> values) {
+    JoinNeighbours(
+        values, [](const auto& value) { return value.first; },
+        [](const auto& from, auto& into) { into.second += from.second; });
+    return values;
+  };
+  using Pairs = std::vector<std::pair<int, int>>;
+  EXPECT_EQ(joined({}), Pairs());
+  EXPECT_EQ(joined({{1, 5}}), Pairs({{1, 5}}));
+  EXPECT_EQ(joined({{1, 5}, {2, 6}, {2, 7}, {2, 8}, {1, 9}, {1, 1}}),
+            Pairs({{1, 5}, {2, 21}, {1, 10}}));
 }
 
 std::vector<int64_t> LastArgs(std::span<const Arg> args) {

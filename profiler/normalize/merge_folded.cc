@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profiler/model/folded_changes.h"
+#include "profiler/model/join_neighbours.h"
 
 namespace kymo {
 
@@ -76,15 +77,9 @@ void MapFolded(std::span<const TrackIndex> tracks,
     if (!std::is_sorted(sums.begin(), sums.end(), order)) {
       std::sort(sums.begin(), sums.end(), order);
     }
-    size_t kept = 0;
-    for (const FoldedStack& sum : sums) {
-      if (kept == 0 || place(sums[kept - 1]) != place(sum)) {
-        sums[kept++] = sum;
-        continue;
-      }
-      sums[kept - 1] += sum;
-    }
-    sums.resize(kept);
+    model::JoinNeighbours(
+        sums, place,
+        [](const FoldedStack& from, FoldedStack& into) { into += from; });
     for (model::FoldedBlock& block : heap.peak_blocks) {
       block.track = tracks[block.track];
     }

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "profiler/model/join_neighbours.h"
+
 namespace kymo {
 
 using model::ThreadTimes;
@@ -22,18 +24,11 @@ auto KeyOf(const WaitSum& sum) {
 // their numbers.
 void Combine(std::vector<WaitSum>& sums) {
   std::ranges::stable_sort(sums, {}, KeyOf);
-  size_t kept = 0;
-  for (size_t i = 1; i < sums.size(); ++i) {
-    if (KeyOf(sums[i]) != KeyOf(sums[kept])) {
-      sums[++kept] = sums[i];
-      continue;
-    }
-    WaitSum& into = sums[kept];
-    into.count += sums[i].count;
-    into.duration_ns += sums[i].duration_ns;
-    into.longest_ns = std::max(into.longest_ns, sums[i].longest_ns);
-  }
-  if (!sums.empty()) sums.resize(kept + 1);
+  model::JoinNeighbours(sums, KeyOf, [](const WaitSum& from, WaitSum& into) {
+    into.count += from.count;
+    into.duration_ns += from.duration_ns;
+    into.longest_ns = std::max(into.longest_ns, from.longest_ns);
+  });
 }
 
 // Adds `sums` unless another shard had the same.

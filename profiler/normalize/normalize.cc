@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "profiler/model/folded_memory.h"
+#include "profiler/model/join_neighbours.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/normalize/allocations.h"
 #include "profiler/normalize/device_annotations.h"
@@ -507,16 +508,11 @@ class Merger {
     };
     std::sort(sums.begin(), sums.end(),
               [&](const auto& a, const auto& b) { return key(a) < key(b); });
-    size_t kept = 0;
-    for (const model::SampleSum& sum : sums) {
-      if (kept == 0 || key(sums[kept - 1]) != key(sum)) {
-        sums[kept++] = sum;
-        continue;
-      }
-      sums[kept - 1].count += sum.count;
-      sums[kept - 1].weight_ns += sum.weight_ns;
-    }
-    sums.resize(kept);
+    model::JoinNeighbours(
+        sums, key, [](const model::SampleSum& from, model::SampleSum& into) {
+          into.count += from.count;
+          into.weight_ns += from.weight_ns;
+        });
   }
 
   void MergeStacks() {
