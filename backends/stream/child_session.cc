@@ -45,9 +45,9 @@ using record::ChunkView;
 using record::FullPolicy;
 
 constexpr uint64_t kNeverFold = ~uint64_t{0};
-// Chunks whose pages are made before the target's start, for which it waits. A
-// short one needs little.
-constexpr uint32_t kPopulatedAtStart = 8;
+// Chunks whose pages are made before the target's start, which waits for them.
+// Most programs have not filled two when the first Poll makes more.
+constexpr uint32_t kPopulatedAtStart = 2;
 
 class ChildSession : public ActivitySession {
  public:

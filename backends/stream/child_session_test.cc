@@ -141,16 +141,16 @@ TEST_F(ChildSessionTest, PagesAreMadeForATargetThatRecords) {
     EXPECT_EQ(stat(arena_path_.c_str(), &info), 0);
     return static_cast<uint64_t>(info.st_blocks) * 512 / record::kChunkBytes;
   };
-  // Eight, and what stands before the chunks.
-  EXPECT_LT(chunks_in_memory(), 16u);
+  // Two, and what stands before the chunks.
+  EXPECT_LT(chunks_in_memory(), 8u);
   session_->Poll();
-  EXPECT_LT(chunks_in_memory(), 16u);
+  EXPECT_LT(chunks_in_memory(), 8u);
   AddChunk("range");
   session_->Poll();
   EXPECT_GE(chunks_in_memory(), 64u);
   ASSERT_TRUE(session_->Stop().ok());
   Collect();
-  EXPECT_LT(chunks_in_memory(), 16u) << "given back";
+  EXPECT_LT(chunks_in_memory(), 8u) << "given back";
 }
 
 TEST_F(ChildSessionTest, RecordsUntilItsEndAreCollected) {
