@@ -263,7 +263,8 @@ class ProfileRun {
       AnswerRequests(child);
     }
     const int64_t end_ns = MonotonicNs();
-    KeepWritingAfterFirstCtrlC();
+    KeepWritingAfterFirstCtrlC(job_ ? FilesOf::kRankOfJob
+                                    : FilesOf::kThisProcess);
     facts_ = {.target = target_.name,
               .wall_ns = end_ns - exec_ns,
               .ran_at_end = processes::NumbersIn("/proc"),

@@ -7,10 +7,14 @@
 
 namespace kymo::tools {
 
+// Whether this process writes all files, or another one writes the answer of
+// the job that this process is a rank of (job/answer_process.h).
+enum class FilesOf { kThisProcess, kRankOfJob };
+
 // From here on the first SIGINT only says, on standard error, that files are
 // being written. The next one ends this process. Nothing changes if SIGINT is
 // ignored, as in the background of a shell without job control.
-void KeepWritingAfterFirstCtrlC();
+void KeepWritingAfterFirstCtrlC(FilesOf files = FilesOf::kThisProcess);
 
 }  // namespace kymo::tools
 

@@ -20,6 +20,18 @@ TEST(LateCtrlCDeathTest, TheFirstSaysThatFilesAreWrittenAndTheNextEndsThat) {
               "too\nstill here\n$");
 }
 
+// Another process writes the answer of a job, also if the command ends.
+TEST(LateCtrlCDeathTest, OfARankTheSecondDoesNotEndTheJobsAnswer) {
+  const auto press = [] {
+    KeepWritingAfterFirstCtrlC(FilesOf::kRankOfJob);
+    raise(SIGINT);
+    _exit(3);
+  };
+  EXPECT_EXIT(press(), testing::ExitedWithCode(3),
+              "^kymo: the files are being written; Ctrl-C again ends this "
+              "command, but the answer of the job will be written\n$");
+}
+
 // A shell without job control ignores it for what it starts with `&`.
 TEST(LateCtrlCDeathTest, OneThatIsIgnoredStaysSo) {
   const auto press_twice = [] {
