@@ -538,6 +538,14 @@ class PlainRanksTest(unittest.TestCase):
                    if row["name"] == "ranks_absent"]
         self.assertEqual(absent["count"], 2)
 
+    def test_a_quiet_job_says_nothing(self):
+        flags = ["--export=html", "--max_size=10KiB"]
+        said, = self.end(self.start(0, 1, self.folder / "job", flags=flags))
+        self.assertEqual(said.count("report.html is left out"), 2, said)
+        said, = self.end(self.start(0, 1, self.folder / "quiet",
+                                    flags=[*flags, "--quiet"]))
+        self.assertEqual(said, "")
+
     def test_a_rank_that_does_not_come_is_named(self):
         out = self.folder / "job"
         said, _ = self.end(*[self.start(rank, 3, out) for rank in (0, 1)],

@@ -114,6 +114,7 @@ class ProfileRun {
              command_, ShownDevice(backends_, recording_->backends())),
          .summer = *summer_,
          .may_be_strict = target_succeeded,
+         .hides_notices = job_is_quiet_,
          .on_trace =
              [this](const model::Trace& trace) {
                if (job_) job_->OnTrace(trace);
@@ -310,7 +311,7 @@ class ProfileRun {
   }
 
   // Of a job, only the whole has a screen.
-  const bool job_is_quiet_;
+  const bool job_is_quiet_;  // as the user wants it
   const ProfileCommand command_;
   const BackendRegistry& backends_;
   const ExporterRegistry& exporters_;

@@ -244,8 +244,7 @@ class ReportRun {
     KYMO_ASSIGN_OR_RETURN(
         const std::vector<std::string> notices,
         ExportTrace(trace, before, command_, exporters_, out));
-    for (const std::string& notice : notices) Say(notice);
-    ShowFiles(out);
+    ShowFiles(notices, out);
     return kExitDone;
   }
 
@@ -264,13 +263,17 @@ class ReportRun {
     KYMO_RETURN_IF_ERROR(out.CheckWritable());
     KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> notices,
                           ExportSums(report.sums, command_, exporters_, out));
-    for (const std::string& notice : notices) Say(notice);
-    ShowFiles(out);
+    ShowFiles(notices, out);
     return kExitDone;
   }
 
-  void ShowFiles(const OutputDirectory& out) const {
-    if (!command_.quiet) Say("wrote " + ShownPath(out.path()));
+  // With what the files lack.
+  void ShowFiles(const std::vector<std::string>& notices,
+                 const OutputDirectory& out) const {
+    if (!command_.quiet) {
+      for (const std::string& notice : notices) Say(notice);
+      Say("wrote " + ShownPath(out.path()));
+    }
     if (!command_.view) return;
     const std::string viewed = ViewPage(out.path() + "/" + kPageFile);
     if (!command_.quiet) Say(viewed);

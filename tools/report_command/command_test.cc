@@ -293,6 +293,15 @@ TEST_F(CommandTest, WritesWhatItIsAskedToExport) {
       EndsWith("kymo: wrote large\n"));
 }
 
+TEST_F(CommandTest, QuietHidesWhatFilesLack) {
+  const Words small = {File("t.json", kTrace), "--export=html",
+                       "--max_size=10KiB", "--output_dir=out"};
+  EXPECT_THAT(Run(small).err, HasSubstr("kymo: report.html is left out: "));
+  Words quiet = small;
+  quiet.push_back("--quiet");
+  EXPECT_EQ(Run(quiet).err, "");
+}
+
 TEST_F(CommandTest, FoldersAreNamedAfterTheFile) {
   for (const auto& [name, stem] : {std::pair("runs/step.trace.json", "step"),
                                    {"plain", "plain"},

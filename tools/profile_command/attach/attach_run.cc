@@ -131,7 +131,8 @@ class AttachRun {
                        .stopped = stopped_,
                        .facts = facts_,
                        .metadata = std::move(metadata),
-                       .summer = *summer_},
+                       .summer = *summer_,
+                       .hides_notices = command_.quiet},
                       command_, exporters_, *out_);
   }
 

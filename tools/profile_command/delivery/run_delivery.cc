@@ -129,9 +129,7 @@ class Delivery {
   }
 
   void SayNotices(const std::vector<std::string>& notices) const {
-    // Each rank of a job is quiet, since the whole has the screen. But only a
-    // rank knows what its files lack.
-    if (command_.quiet && !command_.ranks) return;
+    if (run_.hides_notices) return;
     for (const std::string& notice : notices) Say(notice);
   }
 

@@ -34,6 +34,9 @@ struct StoppedRun {
   std::vector<std::pair<std::string, std::string>> metadata;
   LiveSummer& summer;
   bool may_be_strict = true;  // --strict counts
+  // Nothing is said of what files lack. Each rank of a job is quiet, since the
+  // whole has the screen. But only a rank knows what its files lack.
+  bool hides_notices = false;
   // Empty, or gets the trace, if it fits into memory.
   std::function<void(const model::Trace&)> on_trace;
 };

@@ -86,8 +86,7 @@ absl::Status WriteText(const std::string& text, std::string_view name,
   return sink->Commit();
 }
 
-// The files are trace.json, trace.json.gz or kymo.raw: the command needs only
-// the importers of these.
+// Of trace.json, trace.json.gz or kymo.raw.
 absl::StatusOr<LoadedTrace> LoadRanks(const JobFiles& files) {
   ImporterRegistry importers;
   KYMO_RETURN_IF_ERROR(importers.Register(NewChromeImporter()));
@@ -211,6 +210,7 @@ bool IsOfSingletons(const model::Trace& trace,
 void SayWhatMpiLacks(const model::Trace& trace,
                      const std::vector<analysis::Rank>& ranks,
                      const ProfileCommand& command, const JobRank& job) {
+  if (command.quiet) return;
   const bool records_mpi = command.activities.empty() ||
                            std::ranges::count(command.activities, "mpi") > 0;
   if (job.may_use_mpi && !records_mpi) {
@@ -353,7 +353,7 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
   CountMissing(by_reason, files.killed, loaded.trace);
   for (const std::string_view rule :
        {"rank_clock_unknown", "rank_clock_by_messages", "rank_clock_jumped"}) {
-    SayAboutClocks(rule, loaded);
+    if (!command.quiet) SayAboutClocks(rule, loaded);
   }
   const analysis::RankSums* const of_all = sums ? &*sums : nullptr;
   const analysis::LazyJobOfRanks ranks(loaded.trace);
@@ -378,9 +378,9 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
       command, exporters, *out, progress, notes,
       {.job = of_all, .ranks = &ranks}));
   progress.Clear();
-  for (const std::string& notice : notes.notices) Say(notice);
   out->Finish();
   if (!command.quiet) {
+    for (const std::string& notice : notes.notices) Say(notice);
     const JobFacts facts = {
         .target = absl::StrJoin(command.target, " "),
         .ranks = job.rank().size,
