@@ -1,6 +1,7 @@
 #include "tools/deliver/export_files.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -102,51 +103,78 @@ enum class Order {
   kSideBySide,    // as above, but those that obey a limit run at once
 };
 
-// job.status = run(exporter, options) of each. Those that obey a limit may note
-// what they left out, and the others read that. Returns the errors.
+bool HasCounts(const model::LossLedger& ledger) {
+  for (size_t i = 0; i < static_cast<size_t>(model::Loss::kCount); ++i) {
+    if (ledger.Get(static_cast<model::Loss>(i)) != 0) return true;
+  }
+  return false;
+}
+
+void AddNotes(const ExportNotes& of_exporter, ExportNotes& all) {
+  all.notices.insert(all.notices.end(), of_exporter.notices.begin(),
+                     of_exporter.notices.end());
+  AddLedger(of_exporter.ledger, all.ledger);
+}
+
+// job.status = run(exporter, options) of each. Returns the errors. The answers
+// come first: a disk may have no room for all files. Those that obey a limit
+// may note what they left out, and the others read that.
 template <typename Run>
 absl::Status ForEachExporter(const ExportRequest& request, const Shared& shared,
                              const ExporterRegistry& exporters, Order order,
                              ExportNotes& notes, Run run) {
   std::mutex progress_mutex;
   std::vector<Job> jobs = JobsOf(request, shared, exporters, progress_mutex);
-  std::vector<Job*> left;
-  if (order != Order::kAsRequested) {
-    std::vector<Job*> first;
-    for (Job& job : jobs) {
-      (job.exporter->info().takes_max_bytes ? first : left).push_back(&job);
-    }
-    const size_t beside = request.beside ? 1 : 0;
-    const size_t count = first.size() + beside;
-    const auto do_one = [&](size_t i) {
-      if (i < beside) return request.beside();
-      Job& job = *first[i - beside];
-      job.options.notes = &job.notes;
-      job.status = run(*job.exporter, job.options);
-    };
-    if (order == Order::kSideBySide) {
-      ParallelJobs(count, do_one);
-    } else {
-      for (size_t i = 0; i < count; ++i) do_one(i);
-    }
-    for (Job* const job : first) {
-      // By now others have given back what they took of the disk and of memory.
-      if (absl::IsResourceExhausted(job->status)) {
-        job->notes = {};
-        job->status = run(*job->exporter, job->options);
-      }
-      notes.notices.insert(notes.notices.end(), job->notes.notices.begin(),
-                           job->notes.notices.end());
-      AddLedger(job->notes.ledger, notes.ledger);
-    }
-  } else {
-    if (request.beside) request.beside();
-    for (Job& job : jobs) left.push_back(&job);
+  std::vector<Job*> answers, bounded, left;
+  for (Job& job : jobs) {
+    const PluginInfo& info = job.exporter->info();
+    const bool is_bounded =
+        order != Order::kAsRequested && info.takes_max_bytes;
+    (info.name == request.first ? answers
+     : is_bounded               ? bounded
+                                : left)
+        .push_back(&job);
   }
+  // These note for themselves, and begin in this order.
+  std::vector<Job*> first = answers;
+  first.insert(first.end(), bounded.begin(), bounded.end());
+  const size_t beside = request.beside ? 1 : 0;
+  const size_t count = first.size() + beside;
+  const auto do_one = [&](size_t i) {
+    if (i < beside) return request.beside();
+    Job& job = *first[i - beside];
+    job.options.notes = &job.notes;
+    job.status = run(*job.exporter, job.options);
+  };
+  if (order == Order::kSideBySide) {
+    ParallelJobs(count, do_one);
+  } else {
+    for (size_t i = 0; i < count; ++i) do_one(i);
+  }
+  for (Job* const job : bounded) {
+    // By now others have given back what they took of the disk and of memory.
+    if (absl::IsResourceExhausted(job->status)) {
+      job->notes = {};
+      job->status = run(*job->exporter, job->options);
+    }
+    AddNotes(job->notes, notes);
+  }
+  const auto must_stop = [&](const Job* job) {
+    return !job->status.ok() && request.after_error == AfterError::kStop;
+  };
+  if (std::ranges::any_of(first, must_stop)) return AllErrors(jobs);
   for (Job* const job : left) {
     job->options.notes = &notes;
     job->status = run(*job->exporter, job->options);
-    if (!job->status.ok() && request.after_error == AfterError::kStop) break;
+    if (must_stop(job)) break;
+  }
+  for (Job* const job : answers) {
+    if (!HasCounts(notes.ledger) && !absl::IsResourceExhausted(job->status)) {
+      AddNotes(job->notes, notes);
+      continue;
+    }
+    job->options.notes = &notes;
+    job->status = run(*job->exporter, job->options);
   }
   return AllErrors(jobs);
 }

@@ -34,6 +34,10 @@ enum class AfterError {
 
 struct ExportRequest {
   std::vector<std::string> exporters;  // names that are registered
+  // The one of them whose file is small and says what matters most: it is
+  // written before the others, as the disk may become full, and again if these
+  // leave something out.
+  std::string first = "summary";
   bool gzip = false;
   // Of all files together; 0: any number. The exporters that obey it get equal
   // parts (PluginInfo::takes_max_bytes).

@@ -1,5 +1,6 @@
 #include "tools/deliver/export_files.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -222,6 +223,105 @@ TEST_F(ExportFilesTest, WhatHadNoRoomBesideOthersIsWrittenAfterThem) {
                   TestTrace().Build(), exporters_, out_, notes_)
           .ok());
   EXPECT_THAT(notes_.notices, ElementsAre("2"));
+}
+
+// Notes what it read of others. The first run may have no room.
+class AnswerExporter : public TraceExporter {
+ public:
+  AnswerExporter(bool has_room, std::vector<std::string>* calls)
+      : has_room_(has_room), calls_(*calls) {
+    info_.name = "answer";
+  }
+  const PluginInfo& info() const noexcept override { return info_; }
+  absl::StatusOr<std::vector<std::string>> Export(
+      const model::Trace&, const ExportOptions& options,
+      OutputDirectory&) const override {
+    const uint64_t folded =
+        options.notes->ledger.Get(model::Loss::kStacksFolded);
+    calls_.push_back("answer " + std::to_string(folded));
+    options.notes->notices.push_back(calls_.back());
+    if (!std::exchange(has_room_, true)) {
+      return absl::ResourceExhaustedError("no room");
+    }
+    return std::vector<std::string>{};
+  }
+
+ private:
+  mutable bool has_room_;
+  std::vector<std::string>& calls_;
+  PluginInfo info_;
+};
+
+// A disk may have no room for all files.
+TEST_F(ExportFilesTest, TheAnswerIsWrittenFirst) {
+  ASSERT_TRUE(exporters_
+                  .Register(std::make_unique<AnswerExporter>(
+                      /*has_room=*/true, &calls_))
+                  .ok());
+  const model::Trace trace = TestTrace().Build();
+  for (const AfterError after : {AfterError::kStop, AfterError::kGoOn}) {
+    calls_.clear();
+    notes_ = {};
+    EXPECT_TRUE(ExportFiles({.exporters = {"good", "answer"},
+                             .first = "answer",
+                             .after_error = after},
+                            trace, exporters_, out_, notes_)
+                    .ok());
+    EXPECT_THAT(calls_, ElementsAre("answer 0", "good trace"));
+    EXPECT_THAT(notes_.notices, ElementsAre("answer 0"));
+  }
+}
+
+TEST_F(ExportFilesTest, TheAnswerHasWhatOthersLeaveOut) {
+  class Folds : public TraceExporter {
+   public:
+    explicit Folds(bool obeys) {
+      info_.name = obeys ? "bounded" : "folds";
+      info_.takes_max_bytes = obeys;
+    }
+    const PluginInfo& info() const noexcept override { return info_; }
+    absl::StatusOr<std::vector<std::string>> Export(
+        const model::Trace&, const ExportOptions& options,
+        OutputDirectory&) const override {
+      options.notes->ledger.Add(model::Loss::kStacksFolded, 3);
+      return std::vector<std::string>{};
+    }
+
+   private:
+    PluginInfo info_;
+  };
+  ASSERT_TRUE(exporters_
+                  .Register(std::make_unique<AnswerExporter>(
+                      /*has_room=*/true, &calls_))
+                  .ok());
+  const model::Trace trace = TestTrace().Build();
+  for (const bool obeys : {true, false}) {
+    ASSERT_TRUE(exporters_.Register(std::make_unique<Folds>(obeys)).ok());
+    calls_.clear();
+    notes_ = {};
+    EXPECT_TRUE(
+        ExportFiles({.exporters = {obeys ? "bounded" : "folds", "answer"},
+                     .first = "answer",
+                     .after_error = AfterError::kGoOn},
+                    trace, exporters_, out_, notes_)
+            .ok());
+    EXPECT_THAT(calls_, ElementsAre("answer 0", "answer 3"));
+    EXPECT_THAT(notes_.notices, ElementsAre("answer 3"));
+  }
+}
+
+TEST_F(ExportFilesTest, AnAnswerWithoutRoomIsWrittenAgainAtTheEnd) {
+  ASSERT_TRUE(exporters_
+                  .Register(std::make_unique<AnswerExporter>(
+                      /*has_room=*/false, &calls_))
+                  .ok());
+  EXPECT_TRUE(ExportFiles({.exporters = {"good", "answer"},
+                           .first = "answer",
+                           .after_error = AfterError::kGoOn},
+                          TestTrace().Build(), exporters_, out_, notes_)
+                  .ok());
+  EXPECT_THAT(calls_, ElementsAre("answer 0", "good trace", "answer 0"));
+  EXPECT_THAT(notes_.notices, ElementsAre("answer 0"));
 }
 
 TEST_F(ExportFilesTest, FilesThatCannotBeSplitAreSaid) {
