@@ -52,6 +52,7 @@ _kymo() {
       'gate:hold a program to a budget'
       'compare:run two programs in turns'
       'help:show the manual of a command'
+      'version:print the version'
     )
     _describe command commands
     return
@@ -141,6 +142,7 @@ complete -c kymo -n '__kymo_is start' -a report -d 'show what was recorded'
 complete -c kymo -n '__kymo_is start' -a gate -d 'hold a program to a budget'
 complete -c kymo -n '__kymo_is start' -a compare -d 'run two programs in turns'
 complete -c kymo -n '__kymo_is start' -a help -d 'show the manual of a command'
+complete -c kymo -n '__kymo_is start' -a version -d 'print the version'
 complete -c kymo -n '__kymo_is help' -f -a 'profile report gate compare'
 complete -c kymo -n '__kymo_is start profile report gate compare' -l help -d 'Show the manual'
 complete -c kymo -n '__kymo_in_target; or __kymo_is profile' -f -a '(__kymo_target)'

@@ -111,7 +111,8 @@ _kymo() {
   local words= first=2 target=0
   COMPREPLY=()
   if ((COMP_CWORD == 1)) && [[ $current != -* ]]; then
-    COMPREPLY=($(compgen -W 'profile report gate compare help' -- "$current"))
+    words='profile report gate compare help version'
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
     return
   fi
   if [[ $command == help ]]; then

@@ -13,7 +13,8 @@ constexpr char kEnd[] =
     "    report     reads traces; kymo report --help\n"
     "    gate       holds a program against a budget; kymo gate --help\n"
     "    compare    runs two programs in turns; kymo compare --help\n"
-    "    help       shows the manual of a command; kymo help report all\n\n"
+    "    help       shows the manual of a command; kymo help report all\n"
+    "    version    prints the version of Kymo, as --version and -v do\n\n"
     "EXIT STATUS\n"
     "    That of the command; 2 if there is no such command.\n";
 

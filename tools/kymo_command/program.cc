@@ -59,7 +59,9 @@ int Main(const std::vector<std::string>& words) {
   if (const Command command = CommandOf(first)) return command(others);
   if (first == "help") return Help(others);
   OccupyStandardStreams();
-  if (first == "--version") return Answer(kVersionLine);
+  if (first == "--version" || first == "-v" || first == "version") {
+    return Answer(kVersionLine);
+  }
   if (first == "--help" || first == "-h") return PrintManual();
   if (first.starts_with('-')) return ProfileMain(words);
   return Usage("there is no command '" + first +

@@ -27,6 +27,8 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(version, (0, version[1], ""))
         self.assertEqual(kymo("profile", "--version"), version)
         self.assertEqual(kymo("report", "--version"), version)
+        self.assertEqual(kymo("-v"), version)
+        self.assertEqual(kymo("version"), version)
 
     def test_each_command_has_its_manual(self):
         status, page, err = kymo("--help")
@@ -114,6 +116,7 @@ class ManualsTest(unittest.TestCase):
             self.assertEqual(complete("compare", "--run"), ["--runs="])
             self.assertEqual(complete("report", "a.raw", "--che"), ["--check"])
             self.assertEqual(complete("help", "rep"), ["report"])
+            self.assertEqual(complete("ver"), ["version"])
             # Words that a flag takes.
             for words in (["--format", "=", "cs"], ["--format", "cs"]):
                 self.assertEqual(complete("report", *words), ["csv"])
