@@ -1,5 +1,6 @@
 """`kymo gate` from end to end: it finds what //tests/gate:planted plants."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -138,6 +139,29 @@ class GateTest(unittest.TestCase):
         self.assertIn(f"gate --budget={self.budget} -- {PLANTED}", err)
         status, _, err = self.run_gate("trace.json", *program)
         self.assertIn("'trace.json' stands before --", err)
+
+    def test_the_folder_of_a_run_is_a_recording(self):
+        run = self.folder / "run"
+        run.mkdir()
+        text = json.dumps({"traceEvents": [
+            {"ph": "X", "cat": "cpu_op", "name": "work", "pid": 1, "tid": 1,
+             "ts": 1, "dur": 2}]})
+        (run / "trace.json").write_text(text)
+        for calls, status in ((1, 0), (0, 4)):
+            self.budget.write_text(
+                f'line {{ what: CALLS of: "work" expect: {calls} }}')
+            of_folder = self.run_gate(run)
+            self.assertEqual(of_folder[0], status, of_folder)
+            self.assertEqual(self.run_gate(run / "trace.json"), of_folder)
+        (run / "trace.json").unlink()
+        status, _, err = self.run_gate(run)
+        self.assertEqual(status, 2)
+        self.assertIn("has no trace.json, kymo.raw,", err)
+        for rank in (0, 1):
+            (run / f"host.{rank}.pt.trace.json").write_text(text)
+        status, _, err = self.run_gate(run)
+        self.assertEqual(status, 2)
+        self.assertIn("a folder that is given must have one trace", err)
 
     def test_the_recorder_answers_for_itself(self):
         self.budget.write_text("line { what: LEAKS expect: 0 }")

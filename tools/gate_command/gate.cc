@@ -21,8 +21,10 @@
 #include "absl/strings/str_cat.h"
 #include "importers/builtin/builtin_importers.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
+#include "tools/command_line/input_files.h"
 #include "tools/command_line/large_stack.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/say.h"
@@ -161,14 +163,8 @@ class Gate {
   // `runs`: of a program. Each recording is a run.
   absl::StatusOr<std::vector<Amounts>> Measure(Measuring measuring, int runs,
                                                bool counts_each) {
+    if (!is_program_) return MeasureRecordings();
     std::vector<Amounts> measured;
-    if (!is_program_) {
-      for (const std::string& file : words_) {
-        KYMO_ASSIGN_OR_RETURN(Amounts amounts, MeasureFile(file, importers_));
-        measured.push_back(std::move(amounts));
-      }
-      return measured;
-    }
     measuring.streams = streams_.fds();
     for (int i = 0; i < runs; ++i) {
       absl::StatusOr<Amounts> amounts =
@@ -176,6 +172,26 @@ class Gate {
       streams_.Drain();
       if (!amounts.ok()) return amounts.status();
       measuring.counts_calls &= counts_each;
+      measured.push_back(*std::move(amounts));
+    }
+    return measured;
+  }
+
+  absl::StatusOr<std::vector<Amounts>> MeasureRecordings() const {
+    KYMO_ASSIGN_OR_RETURN(const InputFiles inputs, InputFiles::Open(words_));
+    if (inputs.paths().size() != words_.size()) {
+      return absl::InvalidArgumentError(
+          "each recording is a run; a folder that is given must have one "
+          "trace");
+    }
+    std::vector<Amounts> measured;
+    for (const std::string& file : inputs.paths()) {
+      absl::StatusOr<Amounts> amounts = MeasureFile(file, importers_);
+      if (!amounts.ok()) {
+        return absl::Status(
+            amounts.status().code(),
+            inputs.WithNames(ToStd(amounts.status().message())));
+      }
       measured.push_back(*std::move(amounts));
     }
     return measured;

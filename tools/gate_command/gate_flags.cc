@@ -73,6 +73,7 @@ Manual MakeGateManual() {
       "line of the budget. "
       "Fails if the program made more calls, allocations or bytes than a line "
       "says. Times fail only where the budget says how sure it must be.",
+      "A recording may be the folder of a run.",
       "docs/gate.md describes the budget, and the rule for Bazel."};
   manual.examples =
       "kymo gate --budget=app.budget.textproto --update -- ./app\n"

@@ -14,9 +14,9 @@
 #include "profiler/plugin/registry.h"
 #include "profiler/tables/table.h"
 #include "profiler/text/visible_text.h"
+#include "tools/command_line/input_files.h"
 #include "tools/report_command/deliver.h"
 #include "tools/report_command/event_filter.h"
-#include "tools/report_command/input_files.h"
 #include "tools/report_command/large_recording.h"
 #include "tools/report_command/row_source.h"
 

@@ -13,8 +13,8 @@
 //
 // Errors: those of reading and writing. kNotFound for a folder without a trace.
 // Ownership: the files without names last as long as this object.
-#ifndef KYMO_TOOLS_REPORT_COMMAND_INPUT_FILES_H_
-#define KYMO_TOOLS_REPORT_COMMAND_INPUT_FILES_H_
+#ifndef KYMO_TOOLS_COMMAND_LINE_INPUT_FILES_H_
+#define KYMO_TOOLS_COMMAND_LINE_INPUT_FILES_H_
 
 #include <string>
 #include <string_view>
@@ -51,4 +51,4 @@ class InputFiles {
 
 }  // namespace kymo::tools
 
-#endif  // KYMO_TOOLS_REPORT_COMMAND_INPUT_FILES_H_
+#endif  // KYMO_TOOLS_COMMAND_LINE_INPUT_FILES_H_

@@ -1,4 +1,4 @@
-#include "tools/report_command/input_files.h"
+#include "tools/command_line/input_files.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
