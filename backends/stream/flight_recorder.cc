@@ -24,15 +24,6 @@ using record::ChunkWord;
 using record::Slot;
 using record::SlotKind;
 
-// Whether the chunk is still the one that had `owner` and `ticket`. If so, all
-// that was read from it in between is valid.
-bool IsStill(ChunkWord& word, uint64_t owner, uint64_t ticket) {
-  // A release that writes nothing new: the reads of the slots come first.
-  return word.ticket.fetch_add(0, std::memory_order_acq_rel) == ticket &&
-         record::OwnerStream(word.owner.load(std::memory_order_relaxed)) ==
-             record::OwnerStream(owner);
-}
-
 bool IsSaidOnce(const Slot& head) {
   const SlotKind kind = record::UnpackKind(head.kind_scope_depth);
   return kind == SlotKind::kMapping || kind == SlotKind::kResource;
@@ -116,7 +107,7 @@ void FlightRecorder::KeepSaidOnce(uint32_t chunk, uint64_t owner,
     const uint64_t bytes = slots * sizeof(Slot);
     if (kept_bytes_ + bytes > most_kept_bytes_) return;
     std::unique_ptr<Slot[]> copy = record::CopySlots({&head, slots});
-    if (!IsStill(arena_.word(chunk), owner, ticket)) return;
+    if (!record::IsStill(arena_, view)) return;
     if (!kept_texts_.insert(TextOf(view.stream, copy.get(), slots)).second) {
       return;
     }
@@ -149,21 +140,20 @@ void Snapshot(const Arena& arena, const IsWanted& is_wanted,
       if (state != ChunkState::kOwned && state != ChunkState::kSealed) break;
       if (!is_wanted(record::OwnerStream(owner), word)) break;
       const uint64_t ticket = word.ticket.load(std::memory_order_acquire);
-      const std::span<const Slot> slots(arena.slots(chunk),
-                                        record::kSlotsPerChunk);
+      ChunkView view = {.stream = record::OwnerStream(owner),
+                        .ticket = ticket,
+                        .slots = {arena.slots(chunk), record::kSlotsPerChunk}};
       const size_t used = state == ChunkState::kSealed
-                              ? record::WrittenSlots(slots)
-                              : record::UsedSlots(slots);
-      const std::unique_ptr<Slot[]> copy = record::CopySlots(slots.first(used));
-      if (ticket == 0 || !IsStill(word, owner, ticket)) {
+                              ? record::WrittenSlots(view.slots)
+                              : record::UsedSlots(view.slots);
+      const std::unique_ptr<Slot[]> copy =
+          record::CopySlots(view.slots.first(used));
+      if (ticket == 0 || !record::IsStill(arena, view)) {
         std::this_thread::sleep_for(std::chrono::microseconds(20));
         continue;
       }
-      if (used != 0) {
-        visit({.stream = record::OwnerStream(owner),
-               .ticket = ticket,
-               .slots = {copy.get(), used}});
-      }
+      view.slots = {copy.get(), used};
+      if (used != 0) visit(view);
       break;
     }
   }

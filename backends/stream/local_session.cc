@@ -121,12 +121,18 @@ class LocalSession : public ActivitySession {
     ChunkReader(arena).ReadSession(id_, pid_, [&](const ChunkView& view) {
       if (HoldsOurs(view)) chunks.push_back(view);
     });
-    // Copies, since chunks are handed on and threads go on writing.
+    // Copies, since chunks are handed on and threads go on writing. A chunk
+    // that another session took before its copy was whole is left out: that
+    // thread counts its events as overwritten.
     std::vector<std::unique_ptr<record::Slot[]>> copies(chunks.size());
     ParallelForEach(chunks.size(), [&](size_t i) {
       copies[i] = record::CopySlots(chunks[i].slots);
-      chunks[i].slots = {copies[i].get(), chunks[i].slots.size()};
+      const bool is_still = record::IsStill(arena, chunks[i]);
+      chunks[i].slots = {copies[i].get(),
+                         is_still ? chunks[i].slots.size() : 0};
     });
+    std::erase_if(chunks,
+                  [](const ChunkView& view) { return view.slots.empty(); });
     Release();
     FillShard({.arena = arena,
                .chunks = std::move(chunks),

@@ -114,6 +114,32 @@ TEST_F(ProfileDumpTest, WhatEarlierSessionsOverwroteIsNotOfThisOne) {
   EXPECT_EQ(overwritten(), 0);
 }
 
+// Its chunks are the oldest ones, which the other session takes.
+TEST_F(ProfileDumpTest, AnotherSessionOverwritesWhileThisOneEnds) {
+  for (int round = 0; round < 10; ++round) {
+    Profile profile(Newest(16, /*all_threads=*/false));
+    ASSERT_TRUE(profile.Start().ok());
+    for (int64_t i = 0; i < 17 * kRangesPerMib; ++i) RecordFunction own("own");
+    std::atomic<int64_t> others = 0;
+    std::atomic<bool> over = false;
+    std::thread thread([&] {
+      Profile other(Newest(16, /*all_threads=*/false));
+      ASSERT_TRUE(other.Start().ok());
+      while (!over) {
+        RecordFunction range("another's");
+        ++others;
+      }
+    });
+    while (others < kRangesPerMib) std::this_thread::yield();
+    EXPECT_TRUE(profile.Stop().ok());
+    over = true;
+    thread.join();
+    EXPECT_EQ(profile.trace()->ledger().Get(model::Loss::kRecordsCorrupt), 0u);
+    const KeyAverages averages = profile.key_averages();
+    for (const auto& row : averages) EXPECT_EQ(row.key, "own");
+  }
+}
+
 TEST_F(ProfileDumpTest, OnlyASessionThatKeepsTheNewestHasDumps) {
   Profile profile;
   EXPECT_EQ(profile.Dump(path_).code(), absl::StatusCode::kFailedPrecondition);

@@ -72,6 +72,15 @@ std::unique_ptr<Slot[]> CopySlots(std::span<const Slot> slots) {
   return copy;
 }
 
+bool IsStill(const Arena& arena, const ChunkView& view) noexcept {
+  const auto chunk = static_cast<uint32_t>(
+      (view.slots.data() - arena.slots(0)) / kSlotsPerChunk);
+  ChunkWord& word = arena.word(chunk);
+  // A release that writes nothing new: the reads of the slots come first.
+  return word.ticket.fetch_add(0, std::memory_order_acq_rel) == view.ticket &&
+         OwnerStream(word.owner.load(std::memory_order_relaxed)) == view.stream;
+}
+
 size_t ChunkReader::Drain(bool sessions_too, const Visit& visit) {
   size_t drained = 0;
   const uint32_t taken = arena_.high_water();
@@ -167,19 +176,29 @@ void ChunkReader::InTurn(size_t count,
   for (size_t i = 0; i < count; ++i) call(i);
 }
 
-void ChunkReader::ReleaseChunk(uint32_t chunk) const {
+// Another session may take the chunk at any time, and seal it again.
+void ChunkReader::ReleaseChunk(uint32_t chunk, SessionId session) const {
   ChunkWord& word = arena_.word(chunk);
+  const auto is_ours = [&] {
+    return word.session.load(std::memory_order_relaxed) == session;
+  };
   uint64_t owner = word.owner.load(std::memory_order_relaxed);
   if (OwnerState(owner) == ChunkState::kOwned) {
     // If one of these slots is overwritten from now on, nothing is lost.
-    word.read_slots.store(
-        static_cast<uint32_t>(UsedSlots({arena_.slots(chunk), kSlotsPerChunk})),
-        std::memory_order_relaxed);
+    const size_t used = UsedSlots({arena_.slots(chunk), kSlotsPerChunk});
+    if (is_ours()) {
+      word.read_slots.store(static_cast<uint32_t>(used),
+                            std::memory_order_relaxed);
+    }
   } else if (OwnerState(owner) == ChunkState::kSealed &&
              word.owner.compare_exchange_strong(
                  owner, PackOwner(ChunkState::kReading, OwnerStream(owner)),
                  std::memory_order_acquire, std::memory_order_relaxed)) {
-    arena_.FreeChunk(chunk);
+    if (is_ours()) {
+      arena_.FreeChunk(chunk);
+    } else {
+      word.owner.store(owner, std::memory_order_release);
+    }
   }
 }
 
@@ -191,7 +210,8 @@ void ChunkReader::Release(SessionId session, int32_t pid,
     for (uint32_t chunk = 0; chunk < taken; ++chunk) {
       if (IsOf(arena_, chunk, session, pid)) chunks.push_back(chunk);
     }
-    for_each(chunks.size(), [&](size_t i) { ReleaseChunk(chunks[i]); });
+    for_each(chunks.size(),
+             [&](size_t i) { ReleaseChunk(chunks[i], session); });
   }
   arena_.Retag(pid, session, kNoSession);
 }

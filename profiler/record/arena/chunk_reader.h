@@ -57,6 +57,12 @@ size_t WrittenSlots(std::span<const Slot> slots) noexcept;
 // A copy of slots whose ranges may end meanwhile.
 std::unique_ptr<Slot[]> CopySlots(std::span<const Slot> slots);
 
+// Whether the view's chunk still holds the records of its ticket. If so, all
+// that was read from it before this call is valid. Under kOverwrite a recorder
+// may take any sealed chunk at any time.
+// REQUIRES: the view's slots are those of the arena, not a copy.
+bool IsStill(const Arena& arena, const ChunkView& view) noexcept;
+
 // Calls visit(head, payload, index) for each record of `chunk`, and
 // skip(slot) for each slot between records that cannot begin one.
 template <typename Visit, typename Skip>
@@ -95,7 +101,8 @@ class ChunkReader {
   void ReadAll(const Visit& visit);
 
   // Visits the chunks of one session of process `pid`, sealed or owned, from
-  // their start. Nothing is freed or marked.
+  // their start. Nothing is freed or marked. Other sessions may record, so copy
+  // the slots, and then ask IsStill.
   void ReadSession(SessionId session, int32_t pid, const Visit& visit);
   // Ends the session's claim on its chunks. A collector may then read them;
   // without one, the sealed ones are freed. Freeing writes to all recorded
@@ -108,7 +115,7 @@ class ChunkReader {
 
  private:
   size_t Drain(bool sessions_too, const Visit& visit);
-  void ReleaseChunk(uint32_t chunk) const;
+  void ReleaseChunk(uint32_t chunk, SessionId session) const;
   static void InTurn(size_t count, const std::function<void(size_t)>& call);
 
   const Arena& arena_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -134,6 +135,41 @@ TEST_F(ChunkReaderSessionTest, ASessionReadsItsOwnChunks) {
   EXPECT_EQ(arena_.word(2).read_slots.load(), 0u);
   EXPECT_EQ(arena_.word(2).session.load(), 4u);
   EXPECT_EQ(arena_.word(3).session.load(), 3u);
+}
+
+TEST_F(ChunkReaderSessionTest, AChunkIsOfItsViewUntilARecorderTakesIt) {
+  arena_.SetLimits(kChunkBytes, FullPolicy::kOverwrite);
+  const uint32_t chunk = Chunk(mine_, 3, 2);
+  std::vector<ChunkView> views;
+  reader_.ReadSession(3, 10, [&](const ChunkView& v) { views.push_back(v); });
+  ASSERT_EQ(views.size(), 1u);
+  EXPECT_TRUE(IsStill(arena_, views[0]));
+  arena_.SealChunk(chunk);
+  EXPECT_TRUE(IsStill(arena_, views[0]));
+  EXPECT_EQ(Chunk(mine_, 4, 1), chunk);
+  EXPECT_FALSE(IsStill(arena_, views[0]));
+  arena_.word(chunk).ticket.store(views[0].ticket);
+  EXPECT_TRUE(IsStill(arena_, views[0]));
+  views[0].stream = others_;
+  EXPECT_FALSE(IsStill(arena_, views[0]));
+}
+
+// Another session takes the chunk while this one releases it.
+TEST_F(ChunkReaderSessionTest, OnlyTheSessionsOwnChunksAreReleased) {
+  arena_.SetLimits(kChunkBytes, FullPolicy::kOverwrite);
+  const uint32_t chunk = Chunk(mine_, 3, 2);
+  arena_.SealChunk(chunk);
+  reader_.Release(3, 10, /*collector_records=*/false,
+                  [&](size_t count, const std::function<void(size_t)>& call) {
+                    EXPECT_EQ(count, 1u);
+                    EXPECT_EQ(Chunk(mine_, 4, 1), chunk);
+                    call(0);
+                    EXPECT_EQ(arena_.word(chunk).read_slots.load(), 0u);
+                    arena_.SealChunk(chunk);
+                    call(0);
+                  });
+  EXPECT_EQ(StateOf(chunk), ChunkState::kSealed);
+  EXPECT_EQ(arena_.word(chunk).session.load(), 4u);
 }
 
 TEST_F(ChunkReaderSessionTest, ACollectorWaitsForTheSession) {
