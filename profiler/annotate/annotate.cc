@@ -55,6 +55,7 @@ void Begin(record::OpenRange& range, const char* text,
   if (has_id && (record::GateBits() & kMore) == 0) [[likely]] {
     const record::TakenSlots taken = record::TakeWithTicket(1);
     if (taken.head != nullptr) [[likely]] {
+      taken.head->flags = record::kSlotPushed;
       record::OpenSlot(range, taken, name.id, RecordScope::kFunction, 0);
     }
     return;
@@ -62,7 +63,7 @@ void Begin(record::OpenRange& range, const char* text,
   record::BeginRangeWithDetails(
       range, has_id ? LiteralOf(name.text) : record::Literal(),
       has_id ? std::string_view() : name.text, RecordScope::kFunction,
-      {.frame = frame});
+      {.flags = record::kSlotPushed, .frame = frame});
 }
 
 template <typename Value>

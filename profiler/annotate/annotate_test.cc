@@ -33,7 +33,7 @@ TEST_F(AnnotateTest, RecordsTheExampleOfTheHeader) {
   EXPECT_EQ(records[0].name, "forward");
   EXPECT_EQ(records[0].args, "rows=64 ");
   EXPECT_EQ(records[0].scope, RecordScope::kFunction);
-  EXPECT_EQ(records[0].flags, 0u);
+  EXPECT_EQ(records[0].flags, record::kSlotPushed);
   EXPECT_GE(records[0].end, records[2].begin);
   EXPECT_EQ(records[1].kind, SlotKind::kCounter);
   EXPECT_EQ(records[1].name, "queue length");
@@ -102,6 +102,7 @@ TEST_F(AnnotateTest, LongTextsAreKeptAndThoseOfInstantsAreCut) {
   ASSERT_EQ(records.size(), 2u);
   EXPECT_TRUE(records[0].name == longer);
   EXPECT_TRUE(records[0].args == "text=" + longer + " ");
+  EXPECT_EQ(records[0].flags, record::kSlotPushed);
   EXPECT_TRUE(records[1].name == longer.substr(0, 4096));
 }
 

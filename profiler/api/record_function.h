@@ -37,6 +37,7 @@
 //     auto range =
 //         std::make_unique<kymo::RecordFunction>(kymo::Literal("request"));
 //     queue.Push({request, std::move(range)});   // whoever resets it ends it
+//   So is a range that is still open when its thread has ended.
 //   Ranges in signal handlers are recorded. The exception is a signal that
 //   interrupts the recorder's slow path (about one in two thousand): its ranges
 //   are lost and counted.

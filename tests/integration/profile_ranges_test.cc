@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kymo/annotate.h"
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
 #include "profiler/base/clock.h"
@@ -140,21 +141,27 @@ TEST(ProfileTest, RangeThatEndsOnAnotherThreadIsAsynchronous) {
 }
 
 // The thread is long gone when the recording ends.
-TEST(ProfileTest, ARangeThatNobodyEndsEndsWithItsThread) {
+TEST(ProfileTest, OfWhatAThreadLeavesOpenOnlyPushesEndWithIt) {
   TimeNs gone_ns = 0;
-  std::unique_ptr<RecordFunction> open;
+  std::unique_ptr<RecordFunction> handed_on;
   const auto profile = Record([&] {
     std::thread([&] {
-      open = std::make_unique<RecordFunction>(Literal("left open"));
+      kymo_push("pushed");
+      RecordFunction around("around");
+      handed_on = std::make_unique<RecordFunction>(Literal("handed on"));
     }).join();
     gone_ns = MonotonicNs() + EpochOffsetNs();
     usleep(100'000);
   });
   const model::Trace& trace = *profile->trace();
-  const model::EventIndex range = Find(trace, "left open");
-  EXPECT_NE(trace.flags()[range] & model::kEventOpen, 0);
+  const model::EventIndex object = Find(trace, "handed on");
+  const model::EventIndex push = Find(trace, "pushed");
+  EXPECT_EQ(trace.flags()[object], model::kEventOpen | model::kEventAsync);
+  EXPECT_EQ(trace.end()[object], trace.end_ns());
+  EXPECT_EQ(trace.flags()[push], model::kEventOpen);
   // The two clocks do not agree on the last microseconds.
-  EXPECT_LE(trace.end()[range], gone_ns + 10 * kNsPerMs);
+  EXPECT_LE(trace.end()[push], gone_ns + 10 * kNsPerMs);
+  EXPECT_GE(trace.end()[object], gone_ns + 90 * kNsPerMs);
 }
 
 TEST(ProfileTest, RangesThatEndInTheWrongOrderAreShownBesideEachOther) {

@@ -118,6 +118,26 @@ void AddThreadEnds(const ArenaShardInput& input,
   }
 }
 
+// A RecordFunction that is open when its thread ends belongs to another thread
+// by now: the end of its scope would have ended it. So it is asynchronous, as
+// it would be with its end. A thread that lost records may have lost the end.
+void MarkHandedOn(const Arena& arena, const std::vector<DecodedChunk>& chunks,
+                  model::EventColumns& events) {
+  for (const DecodedChunk& chunk : chunks) {
+    const uint32_t stream = chunk.view.stream;
+    if (chunk.open.empty() ||
+        arena.heap_counts(stream).thread_end_ns.load(
+            std::memory_order_relaxed) <= 0 ||
+        arena.stream(stream).dropped.load(std::memory_order_relaxed) != 0) {
+      continue;
+    }
+    for (const OpenRange& range : chunk.open) {
+      if (range.ends_with_thread) continue;
+      events.flags[range.row] |= model::kEventAsync;
+    }
+  }
+}
+
 // The heap's counts since the session's start, also of threads without records.
 void AddHeapCounts(const ArenaShardInput& input,
                    std::vector<model::TrackIndex>& tracks,
@@ -284,6 +304,7 @@ std::vector<DecodedChunk> FillShard(ArenaShardInput input,
   if (is_folded) malloc_trim(0);
   stacks.Name();
   if (is_folded) malloc_trim(0);
+  MarkHandedOn(arena, decoded, shard.block);
   const ProgramImages images(arena, input.epoch_offset_ns);
   for (DecodedChunk& chunk : decoded) {
     if (chunk.open.empty()) continue;

@@ -282,6 +282,31 @@ TEST_F(FillShardTest, OnlyWholeHeapsAreFolded) {
   EXPECT_EQ(sampled.memory.size(), 1u);
 }
 
+TEST_F(FillShardTest, ObjectsThatAreOpenWhenTheirThreadEndsAreAsynchronous) {
+  const uint32_t runs = arena_.AddStream(7, 8);
+  const uint32_t ended = arena_.AddStream(7, 9);
+  const uint32_t lost = arena_.AddStream(7, 10);
+  arena_.heap_counts(ended).thread_end_ns.store(50);
+  arena_.heap_counts(lost).thread_end_ns.store(50);
+  arena_.stream(lost).dropped.store(1);  // perhaps the end
+  TestChunk of_runs(runs, 1), of_ended(ended, 2), of_lost(lost, 3);
+  for (TestChunk* const chunk : {&of_runs, &of_ended, &of_lost}) {
+    chunk->Add(SlotKind::kRange, 10, 0, 0);
+    chunk->Add(SlotKind::kRange, 20, 30, 0);
+  }
+  for (const uint32_t source :
+       {record::kSlotPushed, record::kSlotNvtx, record::kSlotItt}) {
+    of_ended.Add(SlotKind::kRange, 40, 0, 0).flags = source;
+  }
+  FillShard(Input({&of_runs, &of_ended, &of_lost}), shard_);
+  std::string flags;
+  for (const uint8_t f : shard_.block.flags) {
+    flags += f == model::kEventAsync ? 'a' : f == 0 ? '.' : '?';
+  }
+  // Two of each thread, and the three pushes of the second one.
+  EXPECT_EQ(flags, "..a......");
+}
+
 TEST_F(FillShardTest, RangesOfAReplacedProgramEndUnlessOthersMayHaveTheEnds) {
   uint32_t stream = 0;
   for (const uint64_t image : {1, 2}) {

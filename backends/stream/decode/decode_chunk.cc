@@ -57,6 +57,12 @@ EventKind KindOf(const Slot& head) {
   return kind;
 }
 
+// Whether the range is a push, not an object that may go to another thread.
+bool EndsWithThread(const Slot& head) {
+  return (head.flags &
+          (record::kSlotNvtx | record::kSlotItt | record::kSlotPushed)) != 0;
+}
+
 // The name id of a captured event's domain.
 uint32_t DomainOf(const Slot& head) {
   return head.flags >> record::kSlotDomainShift;
@@ -146,7 +152,7 @@ void ChunkDecoder::Fill(Chunk& chunk, model::EventColumns& events,
     end_ns[row] = is_instant ? start_ns[row] : clock.ToEpochNs(end);
     if (end == 0 && !is_instant) [[unlikely]] {
       end_ns[row] = 0;
-      chunk.rest.open.push_back({index, row});
+      chunk.rest.open.push_back({index, row, EndsWithThread(head)});
     }
     name[row] = names[head.name];
     type[row] = kind.type;

@@ -84,6 +84,8 @@ struct PendingStack {
 struct OpenRange {
   uint32_t index;  // of its slot
   size_t row;
+  // Only the thread that began it can end it, as a pop ends what a push began.
+  bool ends_with_thread = false;
 };
 
 // A block of the heap that the hooks of an allocator saw come or go. An

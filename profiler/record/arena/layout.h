@@ -97,10 +97,11 @@ static_assert(sizeof(Slot) == 32);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 enum SlotFlag : uint32_t {
-  kSlotAsync = 1,   // said to be asynchronous by the program
-  kSlotModule = 2,  // stands for a module
-  kSlotNvtx = 4,    // captured from NVTX
-  kSlotItt = 8,     // captured from ITT
+  kSlotAsync = 1,    // said to be asynchronous by the program
+  kSlotModule = 2,   // stands for a module
+  kSlotNvtx = 4,     // captured from NVTX
+  kSlotItt = 8,      // captured from ITT
+  kSlotPushed = 16,  // of the thread's stack: only that thread ends it
 };
 inline constexpr int kSlotDomainShift = 8;
 
