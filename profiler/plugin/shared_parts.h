@@ -17,8 +17,6 @@
 
 #include <map>
 #include <memory>
-#include <typeindex>
-#include <typeinfo>
 
 #include "absl/status/statusor.h"
 
@@ -30,7 +28,7 @@ class SharedParts {
   // returned, and the next call tries again.
   template <typename Part, typename Make>
   absl::StatusOr<std::shared_ptr<Part>> Get(Make make) {
-    std::weak_ptr<void>& known = parts_[typeid(Part)];
+    std::weak_ptr<void>& known = parts_[&address_of<Part>];
     if (std::shared_ptr<void> part = known.lock()) {
       return std::static_pointer_cast<Part>(part);
     }
@@ -40,7 +38,12 @@ class SharedParts {
   }
 
  private:
-  std::map<std::type_index, std::weak_ptr<void>> parts_;
+  // An address stands for a type. With typeid, programs that are built with
+  // -fno-rtti could not include this. Not const: linkers may fold constants.
+  template <typename Part>
+  static inline char address_of = 0;
+
+  std::map<const void*, std::weak_ptr<void>> parts_;
 };
 
 }  // namespace kymo

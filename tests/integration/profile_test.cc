@@ -17,6 +17,7 @@
 #include "kymo/warning.h"
 #include "profiler/model/trace.h"
 #include "tests/integration/test_profile.h"
+#include "tests/integration/test_without_rtti.h"
 #include "tests/support/test_signal_storm.h"
 
 namespace kymo {
@@ -274,6 +275,10 @@ TEST(ProfileTest, StartStopStormWhileThreadsRecord) {
   }
   done = true;
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST(ProfileTest, ProgramsNeedNoTypeInformation) {
+  EXPECT_EQ(EventsRecordedWithoutRtti(), 1);
 }
 
 }  // namespace
