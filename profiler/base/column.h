@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 
 #include <cstddef>
-#include <limits>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -33,10 +32,8 @@ class ColumnAllocator {
   template <typename U>
   explicit(false) ColumnAllocator(const ColumnAllocator<U>&) noexcept {}
 
+  // REQUIRES: n <= max_size(), which a vector checks.
   T* allocate(size_t n) {
-    if (n > std::numeric_limits<size_t>::max() / sizeof(T)) {
-      throw std::bad_array_new_length();
-    }
     const size_t bytes = n * sizeof(T);
     if (!IsLarge(bytes)) return static_cast<T*>(::operator new(bytes));
     void* const memory = ::operator new(bytes, kHugePage);

@@ -277,7 +277,7 @@ TEST(ProfileTest, StartStopStormWhileThreadsRecord) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(ProfileTest, ProgramsNeedNoTypeInformation) {
+TEST(ProfileTest, ProgramsNeedNeitherExceptionsNorTypeInformation) {
   EXPECT_EQ(EventsRecordedWithoutRtti(), 1);
 }
 

@@ -1,6 +1,6 @@
 // Includes all public headers but tbb.h, which needs oneTBB's, and those of
 // //:record_function, which tests/headers/without_exceptions.cc includes. The
-// compiler refuses typeid also in templates that nobody uses.
+// compiler refuses throw and typeid also in templates that nobody uses.
 #include "tests/integration/test_without_rtti.h"
 
 #include "kymo/coverage.h"
@@ -21,8 +21,8 @@
 #include "kymo/summary_writer.h"
 #include "kymo/waits.h"
 
-#ifdef __cpp_rtti
-#error "this source is to be built with -fno-rtti"
+#if defined(__cpp_exceptions) || defined(__cpp_rtti)
+#error "this source is to be built with -fno-exceptions and -fno-rtti"
 #endif
 
 namespace kymo {

@@ -1,5 +1,5 @@
-// test_without_rtti.h - a session in code that is built with -fno-rtti, as
-// whole programs are.
+// test_without_rtti.h - a session in code that is built with -fno-exceptions
+// and -fno-rtti, as whole programs are.
 //
 //   EXPECT_EQ(EventsRecordedWithoutRtti(), 1);
 #ifndef KYMO_TESTS_INTEGRATION_TEST_WITHOUT_RTTI_H_
