@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "backends/stream/decode/decode.h"
+#include "backends/stream/decode/handed_on.h"
 #include "backends/stream/decode/process_stacks.h"
 #include "backends/stream/decode/program_images.h"
 #include "backends/stream/decode/program_starts.h"
@@ -115,26 +116,6 @@ void AddThreadEnds(const ArenaShardInput& input,
     shard.thread_ends[tracks[stream]] =
         static_cast<TimeNs>(static_cast<uint64_t>(end_ns) +
                             static_cast<uint64_t>(input.epoch_offset_ns));
-  }
-}
-
-// A RecordFunction that is open when its thread ends belongs to another thread
-// by now: the end of its scope would have ended it. So it is asynchronous, as
-// it would be with its end. A thread that lost records may have lost the end.
-void MarkHandedOn(const Arena& arena, const std::vector<DecodedChunk>& chunks,
-                  model::EventColumns& events) {
-  for (const DecodedChunk& chunk : chunks) {
-    const uint32_t stream = chunk.view.stream;
-    if (chunk.open.empty() ||
-        arena.heap_counts(stream).thread_end_ns.load(
-            std::memory_order_relaxed) <= 0 ||
-        arena.stream(stream).dropped.load(std::memory_order_relaxed) != 0) {
-      continue;
-    }
-    for (const OpenRange& range : chunk.open) {
-      if (range.ends_with_thread) continue;
-      events.flags[range.row] |= model::kEventAsync;
-    }
   }
 }
 
@@ -304,14 +285,17 @@ std::vector<DecodedChunk> FillShard(ArenaShardInput input,
   if (is_folded) malloc_trim(0);
   stacks.Name();
   if (is_folded) malloc_trim(0);
-  MarkHandedOn(arena, decoded, shard.block);
   const ProgramImages images(arena, input.epoch_offset_ns);
   for (DecodedChunk& chunk : decoded) {
     if (chunk.open.empty()) continue;
     chunk.replaced_ns = images.ReplacedNs(chunk.view.stream);
+    chunk.thread_has_ended = HasEnded(arena, chunk.view.stream);
   }
   // Otherwise chunks of other calls may hold the ends.
-  if (!decode.is_elsewhere) EndReplaced(decoded, shard.block);
+  if (!decode.is_elsewhere) {
+    MarkHandedOn(decoded, shard.block);
+    EndReplaced(decoded, shard.block);
+  }
   return decoded;
 }
 

@@ -343,7 +343,8 @@ class Decoder {
                                             .event_count = chunk.event_count,
                                             .open = std::move(chunk.rest.open),
                                             .for_others = {},
-                                            .replaced_ns = 0});
+                                            .replaced_ns = 0,
+                                            .thread_has_ended = false});
       const auto others = for_others_.find(&chunk);
       if (others != for_others_.end()) result.for_others = others->second;
     }

@@ -75,6 +75,8 @@ struct DecodedChunk {
   // When another program replaced the chunk's program (program_images.h). 0 =
   // never, or the caller has not set it yet.
   TimeNs replaced_ns = 0;
+  // Its thread has ended (handed_on.h). False: or the caller has not set it.
+  bool thread_has_ended = false;
 };
 
 // Adds events (as the shard's block), counters, memory records and their names

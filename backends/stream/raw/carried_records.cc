@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "backends/stream/decode/handed_on.h"
 #include "backends/stream/decode/program_images.h"
 #include "profiler/model/records.h"
 
@@ -93,6 +94,7 @@ void CarriedRecords::Update(const std::vector<DecodedChunk>& chunks,
     begin = end;
   }
   records_ = std::move(next);
+  if (later.is_last) MarkHandedOn(chunks, shard.block);
   EndReplaced(chunks, shard.block);
 }
 

@@ -164,6 +164,26 @@ TEST_F(RawWindowsTest, AnOpenRangeCountsInTheLastWindow) {
   EXPECT_EQ(Next(*windows), (Events{"7: open 110-0", "8: other 130-140"}));
 }
 
+// The file knows from the start that the thread ended.
+TEST_F(RawWindowsTest, WhetherARangeWasHandedOnIsKnownInTheLastWindow) {
+  arena().heap_counts(0).thread_end_ns.store(180);
+  TestChunk& first = NewChunk(0, 1);
+  AddRange(first, "handed on", 0, 105, 0);
+  AddRange(first, "outer", 1, 110, 0);
+  AddRange(NewChunk(0, 2), "inner", 2, 140, 150);
+  TestChunk& third = NewChunk(0, 3);
+  third.Add(SlotKind::kEnd, 170, /*ticket=*/1, /*index=*/1);
+  const auto windows = Open(1);
+  EXPECT_EQ(Next(*windows),
+            (Events{"7: handed on 105-0 (again)", "7: outer 110-0 (again)"}));
+  EXPECT_EQ(Next(*windows),
+            (Events{"7: handed on 105-0 (again)", "7: outer 110-0 (again)",
+                    "7: inner 140-150"}));
+  EXPECT_EQ(Next(*windows),
+            (Events{"7: handed on 105-0 async", "7: outer 110-170",
+                    "7: inner 140-150 (again)"}));
+}
+
 // A thread's chunk may be older than the one of the range that it ends.
 TEST_F(RawWindowsTest, EndsMayComeBeforeTheirRange) {
   TestChunk& first = NewChunk(0, 1);
