@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/sampling/perf/perf_attributes.h"
 #include "backends/sampling/perf/tracepoint.h"
+#include "profiler/base/owned_descriptor.h"
 
 namespace kymo::sampling {
 namespace {
@@ -165,7 +166,10 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWakes(pid_t pid) {
   constexpr RecordLayout kLayout = RecordLayout::RawRegistersAndStack();
   perf_event_attr attr =
       WakeAttributes(PartsOf(kLayout, kRootSwitchStackBytes), *tracepoint);
-  const int error = TryEvent(attr);
+  // It is closed once others of its tracepoint are open: to close the last one
+  // takes the kernel 20 to 40 ms.
+  OwnedDescriptor event;
+  const int error = TryEvent(attr, event);
   if (error != 0) return OpenError(error, {});
   return OpenStacks(attr, kLayout, pid);
 }

@@ -86,12 +86,14 @@ absl::Status OpenError(int error, const Settings& settings) {
 }
 
 int TryEvent(perf_event_attr& attr) {
+  OwnedDescriptor event;
+  return TryEvent(attr, event);
+}
+
+int TryEvent(perf_event_attr& attr, OwnedDescriptor& event) {
   for (;;) {
-    const int fd = OpenEvent(attr, /*pid=*/0, /*cpu=*/-1);
-    if (fd >= 0) {
-      close(fd);
-      return 0;
-    }
+    event = OwnedDescriptor(OpenEvent(attr, /*pid=*/0, /*cpu=*/-1));
+    if (event.is_open()) return 0;
     const int error = errno;
     if ((error != EINVAL && error != E2BIG) || !Simplify(attr)) return error;
   }

@@ -22,6 +22,7 @@
 #include "backends/sampling/perf/perf_attributes.h"
 #include "backends/sampling/perf_records.h"
 #include "backends/sampling/sampling_settings.h"
+#include "profiler/base/owned_descriptor.h"
 
 namespace kymo::sampling {
 
@@ -59,6 +60,8 @@ absl::StatusOr<perf_event_attr> UsableSwitchStackAttributes(PerfTarget target);
 // Opens the event on the calling process, and closes it again. Leaves out of it
 // what this kernel does not know. 0, or the error.
 int TryEvent(perf_event_attr& attr);
+// The same, but `event` stays open.
+int TryEvent(perf_event_attr& attr, OwnedDescriptor& event);
 // A descriptor, or -1 with errno.
 int OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu) noexcept;
 // What refused an event, and what helps.
