@@ -110,6 +110,16 @@ TEST_F(FunctionsTest, PercentilesCountAValueSeveralTimes) {
   }
 }
 
+// All together count 2^53 + 4 times, and a double has no odd numbers there.
+TEST_F(FunctionsTest, PercentilesCountMoreTimesThanADoubleHasUnits) {
+  EXPECT_EQ(
+      Value("percentile(x, 100, n) from (with recursive v(i) as (select "
+            "1 union all select i + 1 from v where i < 2048) "
+            "select 1 as x, 4294967295 as n from v, v w where w.i <= 1024 "
+            "union all select 2, 2097156)"),
+      "2");
+}
+
 TEST_F(FunctionsTest, PercentilesOfManyValues) {
   EXPECT_EQ(Value("percentile(x, 99) from (with recursive n(x) as (select 0 "
                   "union all select x + 1 from n where x < 1000) "

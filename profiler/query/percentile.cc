@@ -96,13 +96,17 @@ void PercentileResult(sqlite3_context* context) {
               });
     // As if each value stood there as often as it counts.
     const double place = of->percent / 100 * static_cast<double>(of->times - 1);
-    const auto below = static_cast<uint64_t>(place);
+    // Of large numbers a double has no units: it may be rounded up.
+    const uint64_t below =
+        std::min(static_cast<uint64_t>(place), of->times - 1);
     const CountedValue* at = of->values;
     uint64_t end = at->times;  // the place behind those of `at`
     while (end <= below) end += (++at)->times;
     double result = at->value;
     const double rest = place - static_cast<double>(below);
-    if (rest > 0 && below + 1 == end) result += rest * (at[1].value - result);
+    if (rest > 0 && below + 1 == end && end < of->times) {
+      result += rest * (at[1].value - result);
+    }
     sqlite3_result_double(context, result);
   }
   sqlite3_free(of->values);
