@@ -37,7 +37,8 @@
 //     auto range =
 //         std::make_unique<kymo::RecordFunction>(kymo::Literal("request"));
 //     queue.Push({request, std::move(range)});   // whoever resets it ends it
-//   So is a range that is still open when its thread has ended.
+//   So is a range that is still open when its thread has ended, also one that a
+//   longjmp() skipped.
 //   Ranges in signal handlers are recorded. The exception is a signal that
 //   interrupts the recorder's slow path (about one in two thousand): its ranges
 //   are lost and counted.
