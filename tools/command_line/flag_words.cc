@@ -183,9 +183,16 @@ class Reader {
       }
       return std::string("1");
     }
-    if (at_ < arguments_.size()) return arguments_[at_++];
-    return absl::InvalidArgumentError(
-        absl::StrCat("--", flag.name, " needs a value"));
+    if (at_ == arguments_.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag.name, " needs a value"));
+    }
+    const std::string& next = arguments_[at_++];
+    if (!next.starts_with("--")) return next;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--", flag.name, " needs a value, but ", next,
+        " follows; a value that begins with -- is written --", flag.name, "=",
+        next == "--" ? "--VALUE" : next));
   }
 
   void Note(std::string notice) {

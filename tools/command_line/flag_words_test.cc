@@ -171,6 +171,22 @@ TEST(FlagWordsTest, ErrorsSayWhatWouldDo) {
   Error({"--hidden=1"});
 }
 
+TEST(FlagWordsTest, AFlagIsNoValueOfTheFlagBeforeIt) {
+  EXPECT_EQ(Error({"--device", "--", "a"}),
+            "--device needs a value, but -- follows; a value that begins with "
+            "-- is written --device=--VALUE");
+  EXPECT_EQ(Error({"--device", "--switch", "a"}),
+            "--device needs a value, but --switch follows; a value that begins "
+            "with -- is written --device=--switch");
+  EXPECT_EQ(Error({"--one_metric", "--one_raw"}),
+            "--one_metric needs a value, but --one_raw follows; a value that "
+            "begins with -- is written --one_metric=--one_raw");
+  EXPECT_THAT(Read({"--device=--", "a"}).own,
+              ElementsAre(Pair("device", "--")));
+  EXPECT_THAT(Read({"--device", "-x"}).own, ElementsAre(Pair("device", "-x")));
+  EXPECT_THAT(Read({"--number", "-3"}).own, ElementsAre(Pair("number", "-3")));
+}
+
 TEST(FlagWordsTest, HelpEndsReading) {
   EXPECT_EQ(Read({"--help", "--wrong"}).help, "");
   EXPECT_EQ(Read({"-h"}).help, "");
