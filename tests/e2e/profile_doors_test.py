@@ -180,10 +180,11 @@ class DoorTest(ProfileTestCase):
         return said
 
     def test_a_command_in_the_background_ends_when_it_is_asked_to(self):
-        self.assertIn("; ended by a signal\n", self.send(signal.SIGINT))
+        self.assertIn("; recorded until Ctrl-C\n", self.send(signal.SIGINT))
+        self.assertIn("; recorded until SIGTERM\n", self.send(signal.SIGTERM))
 
     def test_nohup_means_what_it_says(self):
-        self.assertNotIn("ended by a signal",
+        self.assertNotIn("recorded until",
                          self.send(signal.SIGHUP, "--duration=500ms"))
 
     def test_a_signal_before_the_recording_leaves_no_folder(self):

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -43,7 +44,18 @@ constexpr int64_t kLookNs = 50 * kNsPerMs;  // whether the processes have ended
 // Backends make it in the output folder.
 constexpr char kRawFile[] = "kymo.raw";
 constexpr int kEndSignals[] = {SIGINT, SIGTERM, SIGHUP};
-constexpr char kBySignal[] = "ended by a signal";
+
+// What ended the recording. The program goes on.
+const char* EndBy(int signal) {
+  switch (signal) {
+    case SIGTERM:
+      return "recorded until SIGTERM";
+    case SIGHUP:
+      return "recorded until SIGHUP";
+    default:
+      return "recorded until Ctrl-C";
+  }
+}
 
 // The signals that end a recording. They are blocked while this lives, so that
 // none is missed. An ignored one does so, too: scripts start programs in the
@@ -64,10 +76,10 @@ class EndSignals {
   EndSignals(const EndSignals&) = delete;
   EndSignals& operator=(const EndSignals&) = delete;
 
-  // True if one has come.
-  bool WaitFor(int64_t ns) const {
+  // The one that has come, or 0.
+  int WaitFor(int64_t ns) const {
     const timespec time = {.tv_sec = 0, .tv_nsec = ns};
-    return sigtimedwait(&signals_, nullptr, &time) > 0;
+    return std::max(sigtimedwait(&signals_, nullptr, &time), 0);
   }
 
  private:
@@ -112,7 +124,7 @@ class AttachRun {
       status = Prepare();
       if (status.ok()) status = Record(signals);
       // What ended it must not end the command before it has said so.
-      while (absl::IsCancelled(status) && signals.WaitFor(0)) {
+      while (absl::IsCancelled(status) && signals.WaitFor(0) != 0) {
       }
     }
     if (absl::IsCancelled(status)) {
@@ -232,7 +244,7 @@ class AttachRun {
   const char* PollToTheEnd(const EndSignals& signals, int64_t begin_ns) {
     int64_t next_look_ns = begin_ns + kLookNs;
     for (;;) {
-      if (signals.WaitFor(kPollNs)) return kBySignal;
+      if (const int signal = signals.WaitFor(kPollNs)) return EndBy(signal);
       recording_->Poll();
       const int64_t now_ns = MonotonicNs();
       if (command_.duration_ns && now_ns - begin_ns >= *command_.duration_ns) {
