@@ -113,6 +113,10 @@ constexpr Analysis kAnalyses[] = {
     {"mpi_waits",
      "waiting for requests of MPI: until a rank comes, and transfer",
      OfJob<MpiWaitTable>},
+    {"programs",
+     "how long the processes of each program ran, waited for a CPU and were "
+     "blocked",
+     ProgramTable},
     {"range_waits",
      "time of ranges on a CPU, runnable, and blocked by what they waited for",
      RangeWaitTable},

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "profiler/base/time.h"
 
 namespace kymo::report {
@@ -105,6 +107,69 @@ std::string ThreadsText(const model::Trace& trace, int row_limit) {
   const ValueTable table = VisibleTable(ThreadTable(trace));
   if (table.rows.empty()) return "";
   return "Threads\n" + FormatValueTable(table, {.row_limit = row_limit});
+}
+
+std::vector<ProgramTimes> BusiestPrograms(const model::Trace& trace) {
+  if (trace.thread_states() == nullptr) return {};
+  struct Process {
+    std::string_view name = "[unknown]";
+    bool is_counted = false;
+  };
+  absl::flat_hash_map<int64_t, Process> processes;  // by pid
+  for (const model::Process& process : trace.processes()) {
+    const std::string_view name = trace.Name(process.name);
+    if (!name.empty()) processes[process.pid].name = name;
+  }
+  std::vector<ProgramTimes> programs;
+  absl::flat_hash_map<std::string_view, size_t> places;
+  for (const ThreadTimes& t : trace.thread_states()->threads) {
+    Process& process = processes[trace.tracks()[t.track].pid];
+    const auto [place, is_new] =
+        places.try_emplace(process.name, programs.size());
+    if (is_new) programs.push_back({.name = process.name});
+    ProgramTimes& program = programs[place->second];
+    program.processes += process.is_counted ? 0 : 1;
+    process.is_counted = true;
+    ++program.threads;
+    program.times += t;
+  }
+  std::stable_sort(programs.begin(), programs.end(),
+                   [](const ProgramTimes& a, const ProgramTimes& b) {
+                     return a.times.on_cpu_ns > b.times.on_cpu_ns;
+                   });
+  return programs;
+}
+
+ValueTable ProgramTable(const model::Trace& trace) {
+  ValueTable table{.columns = {{"program", "Program", Unit::kText},
+                               {"processes", "Processes", Unit::kCount},
+                               {"threads", "Threads", Unit::kCount},
+                               {"on_cpu_ns", "On CPU", Unit::kNs},
+                               {"cpu_share", "CPU %", Unit::kShare},
+                               {"runnable_ns", "Runnable", Unit::kNs},
+                               {"blocked_ns", "Blocked", Unit::kNs},
+                               {"unknown_ns", "Unknown", Unit::kNs}},
+                   .rows = {}};
+  const std::vector<ProgramTimes> programs = BusiestPrograms(trace);
+  if (programs.empty()) return table;
+  const DurationNs all_ns = trace.thread_states()->Sum().on_cpu_ns;
+  for (const ProgramTimes& program : programs) {
+    const ThreadTimes& t = program.times;
+    Value share;
+    if (all_ns > 0) {
+      share = static_cast<double>(t.on_cpu_ns) / static_cast<double>(all_ns);
+    }
+    table.rows.push_back({std::string(program.name), program.processes,
+                          program.threads, t.on_cpu_ns, share, t.runnable_ns,
+                          t.blocked_ns(), t.unknown_ns});
+  }
+  return table;
+}
+
+std::string ProgramsText(const model::Trace& trace, int row_limit) {
+  const ValueTable table = VisibleTable(ProgramTable(trace));
+  if (table.rows.size() < 2) return "";
+  return "Programs\n" + FormatValueTable(table, {.row_limit = row_limit});
 }
 
 }  // namespace kymo::report

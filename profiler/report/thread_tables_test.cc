@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "tests/support/test_trace.h"
 
@@ -119,6 +120,43 @@ TEST(ThreadTableTest, AThreadWithoutALifeHasNoShare) {
   t.SetThreadTimes({{.track = t.AddThread(7, 7, "main")}});
   const ValueTable table = ThreadTable(std::move(t).Build());
   EXPECT_TRUE(std::holds_alternative<std::monostate>(table.rows[0][5]));
+}
+
+TEST(ProgramTableTest, ProcessesOfOneProgramAreOneRow) {
+  TestTrace t;
+  t.AddProcess(1, "make");
+  t.AddProcess(2, "cc1");
+  t.AddProcess(3, "cc1");
+  const auto make = t.AddThread(1, 1, "make");
+  const auto first = t.AddThread(2, 2, "cc1");
+  const auto helper = t.AddThread(2, 4, "helper");
+  const auto second = t.AddThread(3, 3, "cc1");
+  const auto lost = t.AddThread(9, 9, "lost");
+  t.SetThreadTimes({{.track = make, .wall_ns = 9'000, .on_cpu_ns = 1'000},
+                    {.track = first, .wall_ns = 4'000, .on_cpu_ns = 3'000},
+                    {.track = helper,
+                     .wall_ns = 2'000,
+                     .on_cpu_ns = 500,
+                     .runnable_ns = 700,
+                     .unknown_ns = 300},
+                    {.track = second, .wall_ns = 4'000, .on_cpu_ns = 3'500},
+                    {.track = lost, .wall_ns = 10}});
+  const model::Trace trace = std::move(t).Build();
+  const std::vector<std::vector<Value>> rows = ProgramTable(trace).rows;
+  using Row = std::vector<Value>;
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0], (Row{"cc1", int64_t{2}, int64_t{3}, int64_t{7'000}, 0.875,
+                          int64_t{700}, int64_t{2'000}, int64_t{300}}));
+  EXPECT_EQ(rows[1], (Row{"make", int64_t{1}, int64_t{1}, int64_t{1'000}, 0.125,
+                          int64_t{0}, int64_t{8'000}, int64_t{0}}));
+  EXPECT_EQ(rows[2], (Row{"[unknown]", int64_t{1}, int64_t{1}, int64_t{0}, 0.0,
+                          int64_t{0}, int64_t{10}, int64_t{0}}));
+  EXPECT_TRUE(ProgramsText(trace, -1).starts_with("Programs\n-----"));
+}
+
+TEST(ProgramTableTest, OneProgramNeedsNoSection) {
+  EXPECT_EQ(ProgramTable(TwoThreads()).rows.size(), 1u);
+  EXPECT_EQ(ProgramsText(TwoThreads(), -1), "");
 }
 
 }  // namespace

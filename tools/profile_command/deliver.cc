@@ -209,6 +209,9 @@ absl::StatusOr<RunTables> MakeTables(
                         SamplesTable(screen.functions, trace, command));
   if (!text.empty() && !samples.empty()) text += '\n';
   text += samples;
+  const std::string programs = report::ProgramsText(trace, command.row_limit);
+  if (!text.empty() && !programs.empty()) text += '\n';
+  text += programs;
   const std::string threads = report::ThreadsText(trace, command.row_limit);
   screen.has_threads = !threads.empty();
   if (!text.empty() && !threads.empty()) text += '\n';

@@ -333,6 +333,8 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
   out += "\n";
   const std::string waits = ThreadsLine(trace, facts.wall_ns);
   if (!waits.empty()) out += Wrapped(waits, options.width, 2) + "\n";
+  const std::string programs = ProgramsTable(trace, options);
+  if (!programs.empty()) out += "\n" + programs;
   const report::FittedTableOptions fit = {.width = options.width,
                                           .color = options.color};
   if (!tables.ranges.empty()) {

@@ -156,6 +156,29 @@ TEST(FirstScreenTest, SaysHowManyCpusWereUsedAndWhatThreadsDid) {
   EXPECT_EQ(TableCount(tables), 1u);
 }
 
+TEST(FirstScreenTest, ProgramsComeFirstIfThereAreSeveral) {
+  TestTrace t;
+  t.AddProcess(1, "make");
+  t.AddProcess(2, "cc1");
+  const auto make = t.AddThread(1, 1, "make");
+  const auto cc1 = t.AddThread(2, 2, "cc1");
+  t.SetThreadTimes(
+      {{.track = make, .wall_ns = 1'000'000'000, .on_cpu_ns = 100'000'000},
+       {.track = cc1, .wall_ns = 900'000'000, .on_cpu_ns = 900'000'000}});
+  const std::vector<std::string> lines =
+      Lines(Screen(ScreenTables(), {.width = 120}, std::move(t)));
+  ASSERT_GT(lines.size(), 6u);
+  EXPECT_EQ(lines[3],
+            "Program  Processes  Threads   CPU %     On CPU  Runnable    "
+            "Blocked");
+  EXPECT_EQ(lines[5],
+            "cc1              1        1  90.00%  900.000ms   0.000us    "
+            "0.000us");
+  EXPECT_EQ(lines[6],
+            "make             1        1  10.00%  100.000ms   0.000us  "
+            "900.000ms");
+}
+
 TEST(FirstScreenTest, ThreadsThatDoNotFitAreCounted) {
   ScreenTables tables;
   tables.has_threads = true;

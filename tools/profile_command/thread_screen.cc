@@ -332,6 +332,37 @@ std::string LocksTable(const model::Trace& trace,
          AndMoreRows(locks.size(), shown);
 }
 
+std::string ProgramsTable(const model::Trace& trace,
+                          const ScreenOptions& options) {
+  const std::vector<report::ProgramTimes> programs =
+      report::BusiestPrograms(trace);
+  if (programs.size() < 2) return "";
+  const size_t shown = Shown(programs.size(), options);
+  report::FittedTable table{.columns = {{.title = "Program", .fit = Fit::kName},
+                                        {.title = "Processes", .drop = 4},
+                                        {.title = "Threads", .drop = 5},
+                                        {.title = "CPU %", .drop = 3},
+                                        {.title = "On CPU"},
+                                        {.title = "Runnable", .drop = 1},
+                                        {.title = "Blocked", .drop = 2}},
+                            .rows = {}};
+  const DurationNs all_ns = trace.thread_states()->Sum().on_cpu_ns;
+  for (size_t i = 0; i < shown; ++i) {
+    const report::ProgramTimes& program = programs[i];
+    const ThreadTimes& t = program.times;
+    const double share = ShareOf(t.on_cpu_ns, all_ns);
+    table.rows.push_back(
+        {.cells = {VisibleText(program.name), std::to_string(program.processes),
+                   std::to_string(program.threads),
+                   FormatFixed(100 * share, 2) + "%", Time(t.on_cpu_ns),
+                   Time(t.runnable_ns), Time(t.blocked_ns())},
+         .share = share});
+  }
+  return report::FormatFittedTable(
+             table, {.width = options.width, .color = options.color}) +
+         AndMoreRows(programs.size(), shown);
+}
+
 std::string ThreadsTable(const model::Trace& trace,
                          const ScreenOptions& options) {
   const std::vector<ThreadTimes> threads = report::BusiestThreads(trace);

@@ -5,6 +5,10 @@
 //   idle, they were on a CPU for 17 %, runnable for 2 %, blocked for 81 %:
 //   61 % lock, 20 % read
 //
+//   Program  Processes   CPU %    On CPU  Runnable   Blocked
+//   -------  ---------  ------  --------  --------  --------
+//   cc1              6  91.20%    2.110s   8.100ms   0.012ms
+//
 //   Waited in      For    Wait %       Wait  Waits    Longest
 //   -------------  -----  ------  ---------  -----  ---------
 //   Cache::Get     lock   74.53%     1.210s   4120  310.000us
@@ -56,6 +60,9 @@ std::string UnknownWaits(const model::Trace& trace, bool hides_page_faults);
 // have much less.
 std::string CpuWithoutThread(const model::Trace& trace, DurationNs cpu_ns);
 
+// Empty if only one program ran, too.
+std::string ProgramsTable(const model::Trace& trace,
+                          const ScreenOptions& options);
 std::string WaitsTable(const model::Trace& trace, const ScreenOptions& options);
 std::string LocksTable(const model::Trace& trace, const ScreenOptions& options);
 std::string ThreadsTable(const model::Trace& trace,

@@ -65,6 +65,7 @@ absl::StatusOr<std::string> PlainTables(const model::Trace& trace,
   AppendSection(sampled, text);
   // Filters choose events, and times of threads are sums.
   if (command.filter.empty()) {
+    AppendSection(report::ProgramsText(trace, table.row_limit), text);
     AppendSection(report::ThreadsText(trace, table.row_limit), text);
     AppendSection(report::WaitsText(trace, table.row_limit), text);
   }
