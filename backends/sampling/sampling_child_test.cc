@@ -238,9 +238,9 @@ TEST_P(SamplingChildTest, ThreadsThatEndWithinAPeriodAreNoLoss) {
   const double periods = (CpuMs() - SampledMs()) / kPeriodMs;
   EXPECT_GT(periods, 10) << Summary(shard());
   EXPECT_LE(not_due, periods) << Summary(shard());
-  // Rounded down, and by the clock of the events.
-  EXPECT_GT(not_due, periods - 1 - 0.05 * CpuMs() / kPeriodMs)
-      << Summary(shard());
+  // Rounded down, and by the clock of the events. That one lacks what the
+  // kernel does for each of the 400 children before and after its event.
+  EXPECT_GT(not_due, 0.8 * periods - 1) << Summary(shard());
 }
 
 // The session goes on with events of all processes while threads begin and end.
