@@ -357,7 +357,7 @@ class OnDemandRun {
         .target = absl::StrCat("programs on demand (", traces_.size(),
                                traces_.size() == 1 ? " trace)" : " traces)"),
         .wall_ns = loaded.trace.end_ns() - loaded.trace.start_ns(),
-        .attach_end = is_called_off_ ? "recorded until Ctrl-C" : ""};
+        .attach_end = is_called_off_ ? "recorded until a signal came" : ""};
     KYMO_ASSIGN_OR_RETURN(
         const std::string screen,
         FirstScreen(loaded.trace, tables.screen, facts, options));
