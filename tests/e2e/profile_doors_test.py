@@ -93,6 +93,11 @@ class DoorTest(ProfileTestCase):
                       killed.stderr.readline())
         self.assertIn("is being recorded already, by another command",
                       self.attach(server).stderr)
+        # An earlier run has left its trace there.
+        attached = pathlib.Path(
+            self.folder.name, f"out{self.runs + 1}", "attached")
+        attached.mkdir(parents=True)
+        (attached / "trace.json").write_text('{"traceEvents": []}')
         with tempfile.TemporaryDirectory(dir="/tmp") as sockets:
             demand = self.profile(
                 flags=("--on_demand", "--duration=300ms",

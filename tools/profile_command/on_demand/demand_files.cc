@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "profiler/base/owned_descriptor.h"
+#include "profiler/base/time.h"
 #include "profiler/on_demand/config.h"
 #include "profiler/on_demand/endpoint.h"
 #include "profiler/processes/process_list.h"
@@ -113,6 +114,13 @@ std::vector<pid_t> ProcessesWithDoorAlone(const std::vector<pid_t>& only) {
   std::ranges::sort(pids);
   pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
   return pids;
+}
+
+std::pair<ino_t, int64_t> StampOf(const std::string& path) {
+  struct stat file = {};
+  if (stat(path.c_str(), &file) != 0) return {};
+  return {file.st_ino,
+          file.st_ctim.tv_sec * kNsPerSecond + file.st_ctim.tv_nsec};
 }
 
 std::string AttachedText(int wait_status, bool has_trace) {

@@ -12,8 +12,10 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -39,6 +41,9 @@ pid_t PidBehind(std::string_view prefix, std::string_view name);
 // The processes of this user (root: of any) that have an open door and have not
 // registered; of `only`, if that is not empty.
 std::vector<pid_t> ProcessesWithDoorAlone(const std::vector<pid_t>& only);
+
+// Tells a file from another one that had its name before. 0s: there is none.
+std::pair<ino_t, int64_t> StampOf(const std::string& path);
 
 // What to say of programs with doors if the process that recorded them ended
 // with this status of wait(), and has written a trace or not. Empty: nothing.

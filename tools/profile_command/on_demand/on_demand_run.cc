@@ -134,6 +134,9 @@ class OnDemandRun {
         out_, command_.output_dir.empty()
                   ? RunFolder::TakeDated(UserPath(kDefaultFolder), "on-demand")
                   : RunFolder::Take(UserPath(command_.output_dir)));
+    attached_trace_ =
+        absl::StrCat(out_->path(), "/", kAttachedFolder, "/trace.json");
+    const auto of_earlier_run = StampOf(attached_trace_);
     daemon->Begin();
     StartAttached(*daemon, early_end);
     if (daemon->programs().empty() && attached_ == 0) {
@@ -144,6 +147,8 @@ class OnDemandRun {
     }
     KYMO_RETURN_IF_ERROR(out_->RemoveOld());
     Await(*daemon, early_end);
+    const auto now = StampOf(attached_trace_);
+    has_attached_trace_ = now.first != 0 && now != of_earlier_run;
     programs_ = daemon->programs();
     return absl::OkStatus();
   }
@@ -302,11 +307,8 @@ class OnDemandRun {
         missing_.emplace_back(status.message());
       }
     }
-    const std::string attached =
-        absl::StrCat(out_->path(), "/", kAttachedFolder, "/trace.json");
-    const bool has_trace = access(attached.c_str(), R_OK) == 0;
-    if (has_trace) traces_.push_back(attached);
-    std::string text = AttachedText(attached_status_, has_trace);
+    if (has_attached_trace_) traces_.push_back(attached_trace_);
+    std::string text = AttachedText(attached_status_, has_attached_trace_);
     if (!text.empty()) missing_.push_back(std::move(text));
   }
 
@@ -372,6 +374,8 @@ class OnDemandRun {
   std::unique_ptr<RunFolder> out_;
   pid_t attached_ = 0;
   int attached_status_ = 0;  // wait()'s, when it has ended
+  std::string attached_trace_;
+  bool has_attached_trace_ = false;
   bool is_called_off_ = false;
   bool is_stopped_ = false;
   bool is_attached_stopped_ = false;
