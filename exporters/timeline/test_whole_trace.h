@@ -76,6 +76,16 @@ inline model::Trace WholeTrace() {
   t.AddProcess(7, "app");
   t.data().processes[1].command_line = t.Intern("./app --fast");
   const auto intern = [&](const char* text) { return t.Intern(text); };
+  // The value's name first: compilers differ in the order of arguments, and
+  // golden files have the numbers of names.
+  const auto string = [&](const char* key, const char* value) {
+    const model::NameId text = intern(value);
+    return model::Arg::String(intern(key), text);
+  };
+  const auto json = [&](const char* key, const char* value) {
+    const model::NameId text = intern(value);
+    return model::Arg::Json(intern(key), text);
+  };
   const model::Frame main = {.function = intern("main"),
                              .module = intern("/bin/app"),
                              .address = 0x40};
@@ -100,8 +110,7 @@ inline model::Trace WholeTrace() {
                  model::Arg::Double(intern("double"), 0.25),
                  model::Arg::Double(intern("nan"),
                                     std::numeric_limits<double>::quiet_NaN()),
-                 model::Arg::String(intern("text"), intern("a \"value\"")),
-                 model::Arg::Json(intern("json"), intern("[1]"))});
+                 string("text", "a \"value\""), json("json", "[1]")});
   last_detail().inputs = t.Intern(whole_trace_internal::TwoMatrices());
   last_detail().sequence_nr = 12;
   last_detail().stack = in_mm;
@@ -127,8 +136,7 @@ inline model::Trace WholeTrace() {
   t.data().tracks[stream].name = intern("default");
   t.AddRange(stream, "sgemm<128>", kBase + 55, kBase + 95,
              ActivityType::kConcurrentKernel);
-  t.Describe(77, {model::Arg::Json(intern("grid"), intern("[64, 2, 1]")),
-                  model::Arg::Json(intern("block"), intern("[256, 1, 1]")),
+  t.Describe(77, {json("grid", "[64, 2, 1]"), json("block", "[256, 1, 1]"),
                   model::Arg::Int(intern("registers per thread"), 32),
                   model::Arg::Int(intern("shared memory"), 1'024)});
   t.AddStream(0, 7, /*pid=*/7);
