@@ -78,13 +78,11 @@ class OffCpuBackend final : public ActivityBackend {
     if (options.target == TargetKind::kThisProcess) return absl::OkStatus();
     // This is asked some time before the program starts.
     off_cpu::WaitRingReader::BeginClock();
-    // The kernel ends the events of an ordinary user at such a program's exec.
-    if (geteuid() != 0 && !options.target_path.empty() &&
-        sampling::InspectProgram(options.target_path).changes_user) {
+    const std::string obstacle =
+        sampling::ObstacleToEvents(options.target_path);
+    if (!obstacle.empty()) {
       return absl::FailedPreconditionError(
-          absl::StrCat(options.target_path,
-                       " is set-uid or set-gid: only root may watch it; run "
-                       "the command as root"));
+          absl::StrCat(options.target_path, " ", obstacle));
     }
     return absl::OkStatus();
   }

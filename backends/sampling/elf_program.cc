@@ -63,7 +63,12 @@ ElfProgram InspectProgram(const std::string& path) {
         ((status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid()) ||
         ((status.st_mode & S_ISGID) != 0 && status.st_gid != getegid());
   }
-  if (fd < 0) return program;
+  if (fd < 0) {
+    program.is_hidden =
+        faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0 &&
+        faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0;
+    return program;
+  }
   elf_version(EV_CURRENT);
   Elf* const elf = elf_begin(fd, ELF_C_READ, nullptr);
   if (elf != nullptr && elf_kind(elf) == ELF_K_ELF) {
@@ -73,6 +78,20 @@ ElfProgram InspectProgram(const std::string& path) {
   if (elf != nullptr) elf_end(elf);
   close(fd);
   return program;
+}
+
+std::string ObstacleToEvents(const std::string& path) {
+  const ElfProgram program = InspectProgram(path);
+  if (program.changes_user) {
+    return "is set-uid or set-gid, so the kernel ends the recording at its "
+           "start; run the command as the user and the group that it becomes";
+  }
+  if (program.is_hidden) {
+    return "may be executed but not read by this user, so the kernel ends the "
+           "recording at its start; run the command as root, or make the file "
+           "readable (chmod +r)";
+  }
+  return "";
 }
 
 bool IsRunByPython(const std::string& path) {

@@ -10,9 +10,15 @@ struct ElfProgram {
   bool is_elf = false;        // false: a script, or unreadable
   bool is_static = false;     // an executable without a loader (PT_INTERP)
   bool changes_user = false;  // set-uid or set-gid to somebody else
+  bool is_hidden = false;     // this user may execute it, but not read it
 };
 
 ElfProgram InspectProgram(const std::string& path);
+
+// Why the kernel ends perf events at the exec of the program at `path`, and
+// what to do, as words that follow its name. Empty if it does not end them. If
+// the program changes its user, the kernel ends root's events, too.
+std::string ObstacleToEvents(const std::string& path);
 
 // Whether Python runs the program. By names alone, since this delays the start
 // of any program: that of the file, of the file that it links to, or of the

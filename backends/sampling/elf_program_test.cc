@@ -2,7 +2,9 @@
 
 #include <elf.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -58,6 +60,53 @@ TEST(ElfProgramTest, WhatIsNoElfFileIsNotStatic) {
     EXPECT_FALSE(program.is_static) << path;
     EXPECT_FALSE(program.changes_user) << path;
   }
+}
+
+// While it lives, modes of files count for root, too.
+class WithoutRootsRights {
+ public:
+  WithoutRootsRights() {
+    EXPECT_EQ(syscall(SYS_capget, &header_, rights_), 0);
+    const __user_cap_data_struct none[2] = {
+        {.effective = 0, .permitted = rights_[0].permitted, .inheritable = 0},
+        {.effective = 0, .permitted = rights_[1].permitted, .inheritable = 0}};
+    EXPECT_EQ(syscall(SYS_capset, &header_, none), 0);
+  }
+  ~WithoutRootsRights() { syscall(SYS_capset, &header_, rights_); }
+  WithoutRootsRights(const WithoutRootsRights&) = delete;
+  WithoutRootsRights& operator=(const WithoutRootsRights&) = delete;
+
+ private:
+  __user_cap_header_struct header_ = {.version = _LINUX_CAPABILITY_VERSION_3,
+                                      .pid = 0};
+  __user_cap_data_struct rights_[2] = {};
+};
+
+TEST(ElfProgramTest, EventsEndInAProgramThatItsUserMayNotRead) {
+  const std::string path = Write("hidden", BytesOfThisProgram());
+  ASSERT_EQ(chmod(path.c_str(), 0555), 0);
+  const WithoutRootsRights without;
+  EXPECT_FALSE(InspectProgram(path).is_hidden);
+  EXPECT_EQ(ObstacleToEvents(path), "");
+  ASSERT_EQ(chmod(path.c_str(), 0111), 0);
+  EXPECT_TRUE(InspectProgram(path).is_hidden);
+  EXPECT_EQ(
+      ObstacleToEvents(path).find("may be executed but not read by this user"),
+      0u);
+  ASSERT_EQ(chmod(path.c_str(), 0000), 0);
+  EXPECT_FALSE(InspectProgram(path).is_hidden);
+  EXPECT_EQ(ObstacleToEvents("/no/such/program"), "");
+}
+
+TEST(ElfProgramTest, EventsEndInAProgramThatChangesItsUserAlsoRoots) {
+  const std::string path = Write("becomes", "#!/bin/sh\n");
+  ASSERT_EQ(chmod(path.c_str(), 04755), 0);
+  EXPECT_EQ(ObstacleToEvents(path), "");
+  if (chown(path.c_str(), 65534, getegid()) != 0) {
+    GTEST_SKIP() << "NOT TESTED HERE: files of other users cannot be made";
+  }
+  ASSERT_EQ(chmod(path.c_str(), 04755), 0);
+  EXPECT_EQ(ObstacleToEvents(path).find("is set-uid or set-gid"), 0u);
 }
 
 TEST(ElfProgramTest, OnlyRightsOfOthersChangeTheUser) {

@@ -1,7 +1,6 @@
 #include "backends/sampling/sampling_backend.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 #include <optional>
 #include <set>
@@ -34,17 +33,19 @@ absl::StatusOr<Settings> CheckedSettings(const SessionOptions& options) {
   return sampling::ParseSettings(options);
 }
 
-// Refuses programs that change their user: the kernel stops sampling at their
-// exec.
-absl::Status CheckPerfTarget(const SessionOptions& options) {
-  if (geteuid() == 0 || options.target_path.empty() ||
-      !sampling::InspectProgram(options.target_path).changes_user) {
-    return absl::OkStatus();
+// Refuses programs in which the kernel ends perf events.
+absl::Status CheckPerf(const SessionOptions& options,
+                       const Settings& settings) {
+  if (options.target == TargetKind::kChildProcess &&
+      !options.target_path.empty()) {
+    const std::string obstacle =
+        sampling::ObstacleToEvents(options.target_path);
+    if (!obstacle.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(options.target_path, " ", obstacle));
+    }
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat(options.target_path,
-                   " is set-uid or set-gid: only root may sample it; "
-                   "run the command as root"));
+  return sampling::ProbePerf(settings).status();
 }
 
 absl::Status Also(const absl::Status& status, absl::string_view text) {
@@ -69,8 +70,7 @@ absl::StatusOr<Settings> UsableSettings(const SessionOptions& options) {
     return settings;
   }
   if (settings.sampler != Sampler::kTimer) {
-    absl::Status perf = CheckPerfTarget(options);
-    if (perf.ok()) perf = sampling::ProbePerf(settings).status();
+    const absl::Status perf = CheckPerf(options, settings);
     if (perf.ok()) {
       settings.sampler = Sampler::kPerf;
       return settings;
@@ -106,7 +106,8 @@ std::string PerfLimitation(const Settings& settings) {
   return text;
 }
 
-std::string TimerLimitation(const Settings& settings, Sampler wanted) {
+std::string TimerLimitation(const SessionOptions& options,
+                            const Settings& settings, Sampler wanted) {
   const int tick_hz = sampling::KernelTickHz();
   const auto hz = static_cast<int>(kNsPerSecond / settings.period_ns);
   std::string text =
@@ -119,7 +120,7 @@ std::string TimerLimitation(const Settings& settings, Sampler wanted) {
   }
   // Who asked for timers needs no advice against them.
   if (wanted == Sampler::kTimer) return text;
-  const absl::Status perf = sampling::ProbePerf(settings).status();
+  const absl::Status perf = CheckPerf(options, settings);
   return perf.ok() ? text : absl::StrCat(text, "; ", perf.message());
 }
 
@@ -146,7 +147,7 @@ class SamplingBackend final : public ActivityBackend {
     if (!asked.ok() || !settings.ok()) return {};
     return settings->sampler == Sampler::kPerf
                ? PerfLimitation(*settings)
-               : TimerLimitation(*settings, asked->sampler);
+               : TimerLimitation(options, *settings, asked->sampler);
   }
   absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
       const SessionOptions& options) override {
