@@ -189,10 +189,10 @@ class Reader {
     }
     const std::string& next = arguments_[at_++];
     if (!next.starts_with("--")) return next;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--", flag.name, " needs a value, but ", next,
-        " follows; a value that begins with -- is written --", flag.name, "=",
-        next == "--" ? "--VALUE" : next));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", flag.name, " needs a value, but ", next,
+                     " follows; a value that begins with -- is written --",
+                     flag.name, "=", next == "--" ? "--VALUE" : next));
   }
 
   void Note(std::string notice) {
