@@ -52,7 +52,9 @@ constexpr Doubt kDoubts[] = {
      "with --sampling_hz",
      "samples that did not come, although threads ran"},
     {Loss::kStacksIncomplete, model::CountUnwoundStacks, "callers of functions",
-     "Build with unwind tables (-fasynchronous-unwind-tables)"},
+     "Build with unwind tables (-fasynchronous-unwind-tables). Code that a "
+     "program makes while it runs needs frame pointers: start Java with "
+     "-XX:+PreserveFramePointer"},
     {Loss::kMemoryRecordsLeftOut, MemoryRecords, "numbers of memory",
      "Record a shorter part of the program"},
 };

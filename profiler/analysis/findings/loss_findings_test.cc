@@ -57,6 +57,15 @@ TEST(LossFindingsTest, WhatHelpsIsTheNextStepAndNotInTheTitle) {
       model::LossMeaning(Loss::kSamplesNotDelivered).starts_with(what + ": "));
 }
 
+TEST(LossFindingsTest, StacksOfCompiledAndOfMadeCodeNeedTheirOwnFlags) {
+  const auto found = Lost(Loss::kStacksIncomplete, 95);
+  ASSERT_EQ(found.size(), 1u);
+  for (const char* const flag :
+       {"-fasynchronous-unwind-tables", "-XX:+PreserveFramePointer"}) {
+    EXPECT_NE(found[0].next_step.find(flag), std::string::npos) << flag;
+  }
+}
+
 TEST(LossFindingsTest, ATwentiethIsDoubtful) {
   for (const Loss loss : {Loss::kEventsDroppedArenaFull, Loss::kSamplesLost}) {
     EXPECT_EQ(Lost(loss, 5).size(), 1u);

@@ -60,7 +60,17 @@ Callers CallersOf(const Trace& trace, const std::vector<DurationNs>& leaf_ns,
   return callers;
 }
 
+// Frames that stand for what is not known are no functions: "[truncated]",
+// "[cut]", "[anon]", "[unknown]".
+bool IsMark(std::string_view name) {
+  return name.starts_with('[') && name.ends_with(']');
+}
+
 std::string NextStep(std::string_view function) {
+  if (function == "[anon]") {
+    return "This is machine code that the program made, as a JIT compiler "
+           "does: let its runtime write names for perf (docs/names.md)";
+  }
   // The interpreter is what runs, whatever the program does.
   if (function.starts_with("_PyEval_EvalFrame")) {
     return "This is Python's interpreter, so the time is in code in Python: "
@@ -80,7 +90,7 @@ Finding HotFunction(const FindingRun& run, const SampledFunction& function,
                                PercentText(static_cast<double>(self_ns),
                                            static_cast<double>(sampled_ns)),
                                " of the CPU time (", TimeText(self_ns), ")");
-  if (!callers.name.empty()) {
+  if (!callers.name.empty() && !IsMark(callers.name)) {
     absl::StrAppend(&finding.title, "; ",
                     PercentText(static_cast<double>(callers.ns),
                                 static_cast<double>(self_ns)),

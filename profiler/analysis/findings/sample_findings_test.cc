@@ -75,6 +75,9 @@ TEST(SampleFindingsTest, TheCallerIsAFunctionOfTheProgram) {
                      "void std::__invoke_impl<void, L>(L&&)", "Less"}),
             alone);
   EXPECT_EQ(TitleOf({"Less", "Less"}), alone);
+  // Marks for callers that are not known are no functions.
+  EXPECT_EQ(TitleOf({"[truncated]", "Less", "Less"}), alone);
+  EXPECT_EQ(TitleOf({"[cut]", "Less"}), alone);
 }
 
 TEST(SampleFindingsTest, SamplesThatWereAddedUpCount) {
@@ -120,6 +123,7 @@ TEST(SampleFindingsTest, OfTheInterpreterTheNextStepIsAnother) {
   };
   EXPECT_TRUE(
       step_of("_PyEval_EvalFrameDefault").starts_with("This is Python"));
+  EXPECT_TRUE(step_of("[anon]").starts_with("This is machine code"));
   EXPECT_TRUE(step_of("Parse").starts_with("Look at its callers"));
   // Samples without a stack are no function.
   EXPECT_EQ(step_of(""), "");
