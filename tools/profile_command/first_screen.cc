@@ -1,3 +1,4 @@
+// Long, because it has all parts of the screen that are no tables.
 #include "tools/profile_command/first_screen.h"
 
 #include <string.h>
@@ -21,6 +22,7 @@
 #include "profiler/report/fitted_table.h"
 #include "profiler/text/text_cells.h"
 #include "profiler/text/visible_text.h"
+#include "tools/command_line/flag_dashes.h"
 #include "tools/profile_command/range_screen.h"
 #include "tools/profile_command/thread_screen.h"
 
@@ -255,11 +257,61 @@ std::string_view WhatHelps(Loss loss) {
       return "use fewer different names: put what varies into arguments";
     case Loss::kSamplesLost:
       return "sample less often with --sampling_hz";
+    case Loss::kStacksIncomplete:
+      return "build with -fasynchronous-unwind-tables, and start Java with "
+             "-XX:+PreserveFramePointer";
     case Loss::kDrainBytesLost:
       return "make room on the disk, or write elsewhere with --output_dir";
     default:
       return "";
   }
+}
+
+// A look at a waiting thread copies 16 pages of 4 KiB.
+constexpr char kTruncatedWaits[] =
+    "stacks of waits without their outermost callers, for which [truncated] "
+    "stands: Kymo copies up to 64 KiB of the stack of a thread that waits, and "
+    "no flag changes that. Samples are not affected, and the times and "
+    "places of waits are right";
+
+// For each stack, whether [truncated] is its outermost frame.
+std::vector<bool> TruncatedStacks(const model::Trace& trace) {
+  const model::StackTable& stacks = trace.stacks();
+  std::vector<bool> truncated(stacks.stack_count());
+  for (uint32_t i = 1; i < truncated.size(); ++i) {
+    const model::StackId parent = stacks.parent(model::StackId{i});
+    truncated[i] =
+        parent == model::kEmptyStack
+            ? trace.Name(
+                  stacks.frame(stacks.leaf(model::StackId{i})).function) ==
+                  "[truncated]"
+            : truncated[Index(parent)];
+  }
+  return truncated;
+}
+
+// Whether waits have truncated stacks, and nothing else can have.
+bool OnlyWaitsAreTruncated(const model::Trace& trace) {
+  const model::ThreadStates* const states = trace.thread_states();
+  if (states == nullptr || !trace.memory().empty() ||
+      trace.folded_memory() != nullptr) {
+    return false;
+  }
+  for (model::EventIndex i = 0; i < trace.event_count(); ++i) {
+    const model::Detail* const detail = trace.detail(i);
+    if (detail != nullptr && detail->stack != model::kEmptyStack) return false;
+  }
+  const std::vector<bool> truncated = TruncatedStacks(trace);
+  const auto is_truncated = [&](const auto& of) {
+    return truncated[Index(of.stack)];
+  };
+  bool has_samples = false;
+  model::ForEachSampleWeight(trace, [&](const model::SampleSum& sum) {
+    has_samples |= is_truncated(sum);
+  });
+  return !has_samples &&
+         (std::ranges::any_of(states->waits, is_truncated) ||
+          std::ranges::any_of(states->short_waits, is_truncated));
 }
 
 }  // namespace
@@ -302,7 +354,9 @@ std::vector<std::string> LossesThatMatter(const model::Trace& trace) {
       if (share < kLeastShare) continue;
       absl::StrAppend(&line, "(", FormatFixed(100 * share, 0), " %) ");
     }
-    absl::StrAppend(&line, model::LossText(trace.ledger(), loss));
+    line += loss == Loss::kStacksTruncated && OnlyWaitsAreTruncated(trace)
+                ? kTruncatedWaits
+                : WithFlagDashes(model::LossText(trace.ledger(), loss));
     const std::string_view help = WhatHelps(loss);
     if (!help.empty()) absl::StrAppend(&line, "; ", ToAbsl(help));
     lines.push_back(std::move(line));

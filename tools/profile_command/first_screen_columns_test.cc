@@ -12,10 +12,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/test_trace.h"
+#include "tools/command_line/flag_dashes.h"
 
 namespace kymo::tools {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -448,6 +450,41 @@ TEST_F(LossTest, StacksOfOperationsAndAllocationsCount) {
               ElementsAre(HasSubstr(": 1 (5 %) ")));
 }
 
+TEST_F(LossTest, OfWaitsAloneNoFlagIsRecommended) {
+  for (const bool is_of_sample : {false, true}) {
+    TestTrace t;
+    const auto main = t.AddThread(1, 1, "main");
+    t.SetThreadTimes({{.track = main, .wall_ns = kNsPerSecond}});
+    t.AddWait({.track = main, .duration_ns = kNsPerMs},
+              {"[truncated]", "poll"});
+    t.AddSample(main, 5, 1, {is_of_sample ? "[truncated]" : "main", "f"});
+    t.data().ledger.Add(model::Loss::kStacksTruncated, 1);
+    const auto lines = LossesThatMatter(model::Trace(std::move(t.data())));
+    if (is_of_sample) {
+      EXPECT_THAT(lines,
+                  ElementsAre(HasSubstr(" --sampling_sampler=timer follows")));
+    } else {
+      EXPECT_THAT(lines,
+                  ElementsAre(AllOf(StartsWith("Lost: 1 (50 %) stacks of wait"),
+                                    Not(HasSubstr("sampling_")))));
+    }
+  }
+}
+
+TEST_F(LossTest, SettingsAreFlags) {
+  for (size_t i = 0; i < static_cast<size_t>(model::Loss::kCount); ++i) {
+    t_ = TestTrace();
+    for (const std::string& line :
+         Losses(static_cast<model::Loss>(i), 1000, 0)) {
+      EXPECT_THAT(line, Not(HasSubstr(" sampling_")));
+    }
+  }
+  EXPECT_EQ(WithFlagDashes("sampling_hz, --sampling_hz or sampling_hz=9"),
+            "--sampling_hz, --sampling_hz or --sampling_hz=9");
+  EXPECT_EQ(WithFlagDashes("samples_lost (own_sampling_hz)"),
+            "samples_lost (own_sampling_hz)");
+}
+
 TEST_F(LossTest, AdviceIsGivenWhereItHelps) {
   using model::Loss;
   const std::pair<Loss, const char*> advice[] = {
@@ -455,6 +492,9 @@ TEST_F(LossTest, AdviceIsGivenWhereItHelps) {
       {Loss::kNamesDroppedTableFull,
        "; use fewer different names: put what varies into arguments"},
       {Loss::kSamplesLost, "; sample less often with --sampling_hz"},
+      {Loss::kStacksIncomplete,
+       "; build with -fasynchronous-unwind-tables, and start Java with "
+       "-XX:+PreserveFramePointer"},
       {Loss::kDrainBytesLost,
        "; make room on the disk, or write elsewhere with --output_dir"}};
   for (const auto& [loss, text] : advice) {

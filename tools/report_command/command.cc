@@ -27,6 +27,7 @@
 #include "profiler/query/result_writer.h"
 #include "profiler/report/ledger_text.h"
 #include "profiler/text/visible_text.h"
+#include "tools/command_line/flag_dashes.h"
 #include "tools/command_line/input_files.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/say.h"
@@ -57,6 +58,11 @@ constexpr int kExitOver = 4;
 absl::Status Print(const std::string& output, TextFormat format) {
   return PrintToStandardOutput(
       format == TextFormat::kText ? VisibleLines(output) : output);
+}
+
+void PrintLedger(const model::LossLedger& ledger) {
+  const std::string text = WithFlagDashes(report::LedgerText(ledger));
+  fputs(VisibleLines(text).c_str(), stderr);
 }
 
 query::ResultFormat ResultFormatOf(TextFormat format) {
@@ -253,8 +259,7 @@ class ReportRun {
                           ReportInWindows(command_, exporters_, large));
     if (!command_.quiet) {
       for (const std::string& note : report.notes) Say(note);
-      fputs(VisibleLines(report::LedgerText(report.sums.ledger())).c_str(),
-            stderr);
+      PrintLedger(report.sums.ledger());
     }
     KYMO_RETURN_IF_ERROR(Print(report.table, command_.format));
     if (command_.exporters.empty()) return kExitDone;
@@ -304,8 +309,7 @@ class ReportRun {
                        "name are added up; --diff compares two runs"));
     }
     // Not on standard output, where the table is PyTorch's to the byte.
-    fputs(VisibleLines(report::LedgerText(loaded.trace.ledger())).c_str(),
-          stderr);
+    PrintLedger(loaded.trace.ledger());
   }
 
   // "trace" of "runs/trace.json.gz".

@@ -13,6 +13,7 @@
 #include "profiler/plugin/kept_recording.h"
 #include "profiler/report/ledger_text.h"
 #include "profiler/text/visible_text.h"
+#include "tools/command_line/flag_dashes.h"
 #include "tools/command_line/say.h"
 #include "tools/command_line/user_folder.h"
 #include "tools/deliver/view_page.h"
@@ -190,7 +191,7 @@ int DeliverRun(const StoppedRun& run, const ProfileCommand& command,
   out.Finish();
   if (!out.HasFiles()) return kExitFailed;
   if (lacks.empty() || !command.strict || !run.may_be_strict) return 0;
-  fputs(delivery.ledger().c_str(), stderr);
+  fputs(WithFlagDashes(delivery.ledger()).c_str(), stderr);
   Say("--strict: status 3, because " + absl::StrJoin(lacks, ", and "));
   return kExitLost;
 }
