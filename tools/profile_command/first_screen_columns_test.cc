@@ -331,9 +331,24 @@ TEST(UnknownWaitsTest, MayBePageFaults) {
       Screen({}, {.width = 300}, std::move(t),
              {.target = "app", .hides_page_faults = true}),
       HasSubstr("Note: nobody saw what 1 wait (100 % of this time, "
-                "15.000us) was for: short waits for page faults may have "
-                "no stacks in this recording; "
+                "15.000us) was for: some short waits, such as those for page "
+                "faults, have no stacks in this recording; "
                 "--activities=sampling,off_cpu shows them\n"));
+}
+
+TEST(UnknownWaitsTest, LongOnesAreNotSaidToBeShort) {
+  for (const bool hides_page_faults : {false, true}) {
+    TestTrace t;
+    const auto main = t.AddThread(7, 7, "main");
+    t.SetThreadTimes({{.track = main, .wall_ns = kNsPerSecond}});
+    t.AddWait({.track = main, .begin_ns = 1, .duration_ns = 80 * kNsPerMs});
+    EXPECT_THAT(
+        Screen({}, {.width = 300}, std::move(t),
+               {.target = "app", .hides_page_faults = hides_page_faults}),
+        AllOf(HasSubstr("80.000ms) was for: they may be of threads that did "
+                        "not run"),
+              Not(HasSubstr("short"))));
+  }
 }
 
 TEST(CpuWithoutThreadTest, SaysWhereItWent) {

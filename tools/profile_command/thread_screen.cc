@@ -194,8 +194,7 @@ std::string UnknownWaits(const model::Trace& trace, bool hides_page_faults) {
       ShareOf(unknown.duration_ns, all_ns) < kLeastShare) {
     return "";
   }
-  // Looks every 5 ms see longer ones.
-  constexpr DurationNs kShortNs = 10 * kNsPerMs;
+  constexpr DurationNs kShortNs = 10 * kNsPerMs;  // looks are 5 ms apart
   const bool is_one = unknown.count == 1;
   const DurationNs mean_ns =
       unknown.duration_ns / static_cast<DurationNs>(unknown.count);
@@ -203,11 +202,14 @@ std::string UnknownWaits(const model::Trace& trace, bool hides_page_faults) {
       "Note: nobody saw what ", unknown.count, is_one ? " wait (" : " waits (",
       Percent(unknown.duration_ns, all_ns), " of this time, ", Time(mean_ns),
       is_one ? ") was for: " : " on average) were for: ",
-      hides_page_faults && mean_ns < kShortNs
-          ? "short waits for page faults may have no stacks in this recording; "
-            "--activities=sampling,off_cpu shows them"
+      mean_ns >= kShortNs
+          ? "they may be of threads that did not run in the recording, or of "
+            "the kernel's own threads"
+      : hides_page_faults
+          ? "some short waits, such as those for page faults, have no stacks "
+            "in this recording; --activities=sampling,off_cpu shows them"
           : "short ones are seen of programs that kymo starts and that are "
-            "linked dynamically, and of others as root");
+            "linked dynamically, and as root of most others");
 }
 
 std::string CpuWithoutThread(const model::Trace& trace, DurationNs cpu_ns) {
