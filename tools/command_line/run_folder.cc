@@ -1,3 +1,4 @@
+// Long, because all that is done in the folder goes through one descriptor.
 #include "tools/command_line/run_folder.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "tools/command_line/say.h"
 
 namespace kymo::tools {
 namespace {
@@ -64,20 +66,24 @@ std::string Stamp(int top, const fs::path& name) {
   return StampIn(ParentOf(top, name), name.filename());
 }
 
-// The bytes of the list in the folder `top`. Empty if there is none, or if
-// another user or a link put it there.
-std::string ReadListFile(int top) {
+// The list in the folder `top`. Empty if there is none, or if it is a link.
+struct ListFile {
+  std::string text;
+  bool is_own = false;  // of this user
+};
+
+ListFile ReadListFile(int top) {
   const OwnedDescriptor file(
       openat(top, kListFile, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info = {};
   if (!file.is_open() || fstat(file.get(), &info) != 0 ||
-      !S_ISREG(info.st_mode) || info.st_uid != geteuid()) {
-    return "";
+      !S_ISREG(info.st_mode)) {
+    return {};
   }
   std::string text(static_cast<size_t>(info.st_size), '\0');
   const ssize_t got = pread(file.get(), text.data(), text.size(), 0);
   text.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
-  return text;
+  return {.text = std::move(text), .is_own = info.st_uid == geteuid()};
 }
 
 absl::Status CannotMake(int error, const std::string& path) {
@@ -100,14 +106,21 @@ std::vector<std::string> MissingFolders(fs::path path) {
   return missing;
 }
 
-// Whether `path` is not the open folder any more: a run that did not start has
-// removed it. Some file systems count no links of folders.
-bool WasRemoved(int top, const std::string& path) {
+// Whether `path` is not the open folder any more.
+bool LeadsElsewhere(int top, const std::string& path) {
   struct stat open = {};
   struct stat now = {};
-  if (fstat(top, &open) != 0 || open.st_nlink != 0) return false;
-  return stat(path.c_str(), &now) != 0 || now.st_dev != open.st_dev ||
-         now.st_ino != open.st_ino;
+  return fstat(top, &open) == 0 &&
+         (stat(path.c_str(), &now) != 0 || now.st_dev != open.st_dev ||
+          now.st_ino != open.st_ino);
+}
+
+// Whether a run that did not start has removed the open folder. Some file
+// systems count no links of folders.
+bool WasRemoved(int top, const std::string& path) {
+  struct stat open = {};
+  return fstat(top, &open) == 0 && open.st_nlink == 0 &&
+         LeadsElsewhere(top, path);
 }
 
 // Removes the folders between `top` and a file that is gone, if they are empty.
@@ -214,14 +227,39 @@ void RunFolder::TakeBackAside() {
 }
 
 void RunFolder::ReadList() {
-  std::istringstream names(ReadListFile(top_.get()));
+  const ListFile list = ReadListFile(top_.get());
+  std::istringstream names(list.text);
   for (std::string line; std::getline(names, line);) {
     const size_t tab = line.find('\t');
     OldFile old = {.name = line.substr(0, tab)};
+    of_runs_.insert(old.name);
+    if (!list.is_own) continue;
     old.stamp = tab == std::string::npos ? Stamp(top_.get(), old.name)
                                          : line.substr(tab + 1);
     if (!old.stamp.empty()) old_.push_back(std::move(old));
   }
+}
+
+absl::Status RunFolder::CheckFree(
+    const std::vector<std::string>& exporters) const {
+  constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
+      {"chrome", "trace.json"},
+      {"html", "report.html"},
+      {"stacks", "stacks.folded"},
+      {"stacks", "stacks.pb.gz"},
+      {"stacks", "stacks.speedscope.json"},
+      {"summary", "summary.json"}};
+  for (const auto& [exporter, name] : kFiles) {
+    if (exporter != "summary" && std::ranges::count(exporters, exporter) == 0) {
+      continue;
+    }
+    if (of_runs_.contains(name) || Stamp(top_.get(), name).empty()) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "'", path(), "/", ToAbsl(name),
+        "' is not of an earlier run of kymo, and this run would replace it: "
+        "choose another folder with --output_dir, or move the file"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status RunFolder::RemoveOld() {
@@ -240,8 +278,39 @@ absl::Status RunFolder::RemoveOld() {
         errno, absl::StrCat("could not remove '", path(), "/", kListFile, "'"));
   }
   has_started_ = true;
+  // The target may have removed the folder already. Then Note makes it again,
+  // with the list.
+  return LeadsElsewhere(top_.get(), path()) ? absl::OkStatus() : ListAll();
+}
+
+absl::Status RunFolder::ListAll() const {
   for (const std::string& name : listed_) KYMO_RETURN_IF_ERROR(List(name));
   return absl::OkStatus();
+}
+
+absl::StatusOr<bool> RunFolder::MakeAgain() {
+  if (!LeadsElsewhere(top_.get(), path())) return false;
+  const auto failed = [&](const absl::Status& why) {
+    return absl::Status(
+        why.code(),
+        absl::StrCat("the output folder '", path(),
+                     "' was removed or moved during the run: ", why.message(),
+                     "; choose a folder elsewhere with --output_dir"));
+  };
+  if (absl::Status made = CheckWritable(); !made.ok()) return failed(made);
+  OwnedDescriptor top(open(path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!top.is_open()) return failed(CannotMake(errno, path()));
+  // In case it is the same one, whose file system numbers it anew.
+  flock(top_.get(), LOCK_UN);
+  if (flock(top.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return failed(absl::FailedPreconditionError("another run writes there"));
+  }
+  top_ = std::move(top);
+  KYMO_RETURN_IF_ERROR(ListAll());
+  Say(absl::StrCat("the output folder '", path(),
+                   "' was removed or moved during the run; kymo has made it "
+                   "again. --output_dir names a folder elsewhere"));
+  return true;
 }
 
 absl::StatusOr<std::unique_ptr<ByteSink>> RunFolder::Open(
@@ -263,9 +332,11 @@ void RunFolder::Remove(std::string_view name) noexcept {
 
 // Once the run has started, writes the name before the file exists, so that the
 // next run finds also the files of a run that was killed. What is there already
-// is the user's: the run may write over it, but no later run removes it.
+// is the user's, if no run has listed its name: this run may write over it, but
+// no later run removes it.
 absl::Status RunFolder::Note(std::string_view name) {
   const std::lock_guard<std::mutex> lock(note_mutex_);
+  if (has_started_) KYMO_RETURN_IF_ERROR(MakeAgain().status());
   if (noted_.contains(name)) return absl::OkStatus();
   const std::string stamp = Stamp(top_.get(), name);
   noted_.emplace(name, stamp);
@@ -276,7 +347,9 @@ absl::Status RunFolder::Note(std::string_view name) {
   const bool was_ours = std::ranges::any_of(old_, [&](const OldFile& old) {
     return old.name == name && old.stamp == stamp;
   });
-  if (is_there && !was_ours) return absl::OkStatus();
+  if (is_there && !was_ours && !of_runs_.contains(name)) {
+    return absl::OkStatus();
+  }
   if (has_started_) KYMO_RETURN_IF_ERROR(List(name));
   listed_.emplace(name);
   return absl::OkStatus();
@@ -329,7 +402,8 @@ void RunFolder::Finish() {
   std::string text;
   for (const std::string& name : listed_) {
     const std::string stamp = Stamp(top_.get(), name);
-    if (!stamp.empty()) absl::StrAppend(&text, name, "\t", stamp, "\n");
+    if (stamp.empty() || stamp == noted_.at(name)) continue;
+    absl::StrAppend(&text, name, "\t", stamp, "\n");
   }
   // If it cannot be written, the names stay.
   const absl::StatusOr<std::unique_ptr<ByteSink>> list =

@@ -4,6 +4,7 @@
 //                         MakeDatedFolder(UserPath(kDefaultFolder), "a.out"));
 //   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> out,
 //                         RunFolder::Take(path));
+//   KYMO_RETURN_IF_ERROR(out->CheckFree({"chrome", "html"}));
 //   KYMO_RETURN_IF_ERROR(Start(target));
 //   KYMO_RETURN_IF_ERROR(out->RemoveOld());
 //   KYMO_RETURN_IF_ERROR(WriteTables(tables, *out));
@@ -13,6 +14,9 @@
 // the earlier run first, and no other files: the hidden file .kymo-files names
 // those that the run made and nobody has changed since. The list of another
 // user does not count, and no symbolic link in the folder is followed.
+//
+// A target may remove or move the folder, as `git clean -fdx` does. Then the
+// next Open or Note makes it again, and says so.
 //
 // Threads: one call at a time, but any number of Open and Remove.
 // Errors:  those of OutputDirectory. They name the folder.
@@ -55,6 +59,10 @@ class RunFolder final : public OutputDirectory {
   static absl::StatusOr<std::unique_ptr<RunFolder>> TakeDated(
       const std::string& parent, const std::string& name);
   ~RunFolder() override;
+
+  // An error if one of the files that these exporters of Kymo write is there
+  // already, and no run has listed its name. Call it before the target starts.
+  absl::Status CheckFree(const std::vector<std::string>& exporters) const;
 
   // Removes what the run before this one made in the folder, and this run has
   // not written over. Call it once this run's target has started. A run that
@@ -102,11 +110,17 @@ class RunFolder final : public OutputDirectory {
   void ReadList();
   // Appends the name to the file of names.
   absl::Status List(std::string_view name) const;
+  absl::Status ListAll() const;
+  // Makes the folder again if the target has removed or moved it, and says so.
+  // Returns whether it was gone.
+  absl::StatusOr<bool> MakeAgain();
   void EndAside(bool has_started);
   bool HasMade(const std::string& name, const std::string& stamp_before) const;
 
-  const OwnedDescriptor top_;  // of the folder; locked
+  OwnedDescriptor top_;  // of the folder; locked
   std::vector<OldFile> old_;
+  // The names in the list, also those that somebody has changed since.
+  std::set<std::string, std::less<>> of_runs_;
   // The folder and its parents, as far as this run made them, innermost first.
   std::vector<std::string> made_;
   bool has_started_ = false;  // before that, nothing is listed on disk

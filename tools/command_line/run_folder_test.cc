@@ -287,6 +287,98 @@ TEST_F(RunFolderTest, FilesOfTheUserStayWhateverTheirNames) {
   EXPECT_THAT(Names(), ElementsAre("a", "b", "link.json", "trace.json"));
 }
 
+TEST_F(RunFolderTest, AFileThatNoRunHasListedIsNotReplaced) {
+  const auto check = [&](const std::vector<std::string>& exporters) {
+    const auto out = RunFolder::Take(folder_);
+    return std::string((*out)->CheckFree(exporters).message());
+  };
+  std::ofstream(folder_ + "/trace.json") << "of the user";
+  EXPECT_EQ(check({"html", "stacks"}), "");
+  EXPECT_EQ(check({"chrome", "html"}),
+            "'" + folder_ +
+                "/trace.json' is not of an earlier run of kymo, and this run "
+                "would replace it: choose another folder with --output_dir, or "
+                "move the file");
+  EXPECT_THAT(Names(), ElementsAre("trace.json"));
+  std::ofstream(folder_ + "/summary.json") << "of the user";
+  EXPECT_THAT(check({}), HasSubstr("summary.json' is not"));
+  // Neither is what is no file: writing it says why it cannot.
+  fs::remove(folder_ + "/summary.json");
+  fs::create_directory(folder_ + "/report.html");
+  EXPECT_EQ(check({"html"}), "");
+}
+
+TEST_F(RunFolderTest, AListedFileIsReplacedAgainAndAgain) {
+  const auto check = [&] {
+    const auto out = RunFolder::Take(folder_);
+    return (*out)->CheckFree({"chrome"});
+  };
+  Run({"trace.json"});
+  EXPECT_TRUE(check().ok());
+  // It was copied, or changed.
+  for (int i = 0; i < 2; ++i) {
+    std::ofstream(folder_ + "/trace.json") << "changed" << i;
+    EXPECT_TRUE(check().ok());
+    Run({"trace.json"});
+  }
+  Run({});
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
+TEST_F(RunFolderTest, AKilledRunsFilesAreReplaced) {
+  {
+    const auto out = RunFolder::Take(folder_);
+    ASSERT_TRUE((*out)->RemoveOld().ok());
+    ASSERT_TRUE((*(*out)->Open("trace.json"))->Commit().ok());
+  }
+  const auto next = RunFolder::Take(folder_);
+  EXPECT_TRUE((*next)->CheckFree({"chrome"}).ok());
+}
+
+TEST_F(RunFolderTest, AFolderThatTheTargetRemovesOrMovesIsMadeAgain) {
+  const std::string parent = folder_ + "/a";
+  const std::string path = parent + "/out";
+  for (const bool moves : {false, true}) {
+    const auto out = RunFolder::Take(path);
+    ASSERT_TRUE((*out)->Note("kymo.raw").ok());
+    ASSERT_TRUE((*out)->RemoveOld().ok());
+    if (moves) {
+      fs::rename(parent, folder_ + "/b");
+    } else {
+      fs::remove_all(parent);
+    }
+    testing::internal::CaptureStderr();
+    ASSERT_TRUE((*(*out)->Open("trace.json"))->Commit().ok());
+    ASSERT_TRUE((*(*out)->Open("summary.json"))->Commit().ok());
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "kymo: the output folder '" + path +
+                  "' was removed or moved during the run; kymo has made it "
+                  "again. --output_dir names a folder elsewhere\n");
+    EXPECT_THAT((*out)->Names(), ElementsAre("summary.json", "trace.json"));
+    // It is locked, too, and the list is complete.
+    EXPECT_FALSE(RunFolder::Take(path).ok());
+    (*out)->Finish();
+    EXPECT_TRUE(fs::exists(path + "/.kymo-files"));
+  }
+  {
+    const auto out = RunFolder::Take(path);
+    ASSERT_TRUE((*out)->RemoveOld().ok());
+  }
+  EXPECT_TRUE(fs::is_empty(path));
+}
+
+TEST_F(RunFolderTest, AFolderThatCannotBeMadeAgainIsNamed) {
+  const std::string path = folder_ + "/out";
+  const auto out = RunFolder::Take(path);
+  ASSERT_TRUE((*out)->RemoveOld().ok());
+  fs::remove_all(path);
+  std::ofstream(path) << "a file";
+  EXPECT_THAT(std::string((*out)->Open("trace.json").status().message()),
+              AllOf(StartsWith("the output folder '" + path +
+                               "' was removed or moved during the run: "),
+                    EndsWith("; choose a folder elsewhere with --output_dir")));
+}
+
 // An exporter removes the other form of its file, which may be a trace that the
 // user keeps there.
 TEST_F(RunFolderTest, OnlyWhatTheRunHasMadeIsRemoved) {

@@ -332,6 +332,15 @@ TEST_F(CommandTest, ARunThatDoesNotStartChangesNothing) {
               ElementsAre(".kymo-files", "key_averages.txt", "summary.json"));
 }
 
+TEST_F(CommandTest, AFileOfTheUserIsNotReplaced) {
+  fs::create_directory(folder_ + "/out");
+  std::ofstream(folder_ + "/out/summary.json") << "of the user";
+  const Ended ended = Record({}, {"exit", "0"});
+  EXPECT_EQ(ended.status(), 1);
+  EXPECT_THAT(ended.err, HasSubstr("out/summary.json' is not of an earlier"));
+  EXPECT_THAT(Names(), ElementsAre("summary.json"));
+}
+
 TEST_F(CommandTest, StrictSaysWhatItDoesNotAccept) {
   EXPECT_EQ(Record({"--strict"}, {"ranges", "3"}).status(), 0);
   fs::remove_all(folder_ + "/out");
