@@ -130,7 +130,13 @@ absl::StatusOr<Endpoint> Endpoint::Bind(std::string_view name,
   if (!made.socket_.is_open()) {
     return absl::ErrnoToStatus(errno, "could not make a socket");
   }
-  int error = bind(made.fd(), Pointer(address), address.size) == 0 ? 0 : errno;
+  // Before it has its name: what comes sooner than the option has no sender.
+  const int on = 1;
+  int error = 0;
+  if (setsockopt(made.fd(), SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) != 0 ||
+      bind(made.fd(), Pointer(address), address.size) != 0) {
+    error = errno;
+  }
   if (error == EADDRINUSE && !folder.empty() && IsLeftOver(address)) {
     unlink(address.name.sun_path);
     error = bind(made.fd(), Pointer(address), address.size) == 0 ? 0 : errno;
@@ -143,11 +149,6 @@ absl::StatusOr<Endpoint> Endpoint::Bind(std::string_view name,
     }
     return absl::AlreadyExistsError(
         absl::StrCat("another process has the name ", ToAbsl(name)));
-  }
-  const int on = 1;
-  if (error == 0 &&
-      setsockopt(made.fd(), SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) != 0) {
-    error = errno;
   }
   if (error != 0) {
     return absl::ErrnoToStatus(

@@ -1,11 +1,14 @@
 #include "profiler/on_demand/endpoint.h"
 
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
@@ -48,6 +51,33 @@ void TellsWhoSent(const std::string& folder) {
 }
 
 TEST(EndpointTest, TellsWhoSentByAbstractNames) { TellsWhoSent(""); }
+
+// Also of a program that asks all the time, and does not pass its credentials.
+TEST(EndpointTest, TellsWhoSentTheFirstDatagram) {
+  const std::string name = Unique("sudden");
+  const Address address = *AddressOf(name, "");
+  const int program = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  ASSERT_GE(program, 0);
+  std::atomic<bool> is_over = false;
+  std::thread asking([&] {
+    while (!is_over) {
+      sendto(program, "hello", 5, MSG_DONTWAIT,
+             reinterpret_cast<const sockaddr*>(&address.name), address.size);
+    }
+  });
+  int received = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const auto daemon = Endpoint::Bind(name, "");
+    const auto datagram = daemon->Receive();
+    if (!datagram.has_value()) continue;
+    ++received;
+    EXPECT_EQ(datagram->pid, getpid());
+  }
+  is_over = true;
+  asking.join();
+  close(program);
+  EXPECT_GT(received, 0);
+}
 
 TEST(EndpointTest, FindsAndFreesNames) {
   const std::string prefix = Unique("found-");

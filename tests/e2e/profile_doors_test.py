@@ -19,13 +19,17 @@ THIS_NAME = pathlib.Path("/proc/self/comm").read_text().strip()
 
 
 def play_pytorch(sockets, operation="aten::add"):
-    """Asks until there is a configuration, and writes a trace."""
+    """Asks until there is a configuration, and writes a trace.
+
+    Gives up after a minute: then the command has ended without asking for one.
+    """
+    end = time.monotonic() + 60
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as client:
         client.bind(f"{sockets}/dynoconfigclient-test")
         client.settimeout(1)
         body = struct.pack("=iiqi", 2, 1, 0, os.getpid())
         config = b""
-        while not config:
+        while not config and time.monotonic() < end:
             try:
                 client.sendto(
                     struct.pack("=Q32s", len(body), b"req") + body,
@@ -33,6 +37,8 @@ def play_pytorch(sockets, operation="aten::add"):
                 config = client.recv(65536)[40:]
             except (FileNotFoundError, ConnectionRefusedError):
                 time.sleep(0.01)
+        if not config:
+            return
     settings = dict(line.split("=", 1) for line in config.decode().split())
     assert settings["ACTIVITIES_DURATION_MSECS"] == "300", settings
     path = settings["ACTIVITIES_LOG_FILE"].replace(
