@@ -50,25 +50,27 @@ std::string InterpreterOf(const std::string& path) {
   return "";
 }
 
+// By path: a program may be executable but not readable.
+bool ChangesUser(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 &&
+         (((status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid()) ||
+          ((status.st_mode & S_ISGID) != 0 && status.st_gid != getegid()));
+}
+
+bool IsHidden(const std::string& path) {
+  return faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0 &&
+         faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0;
+}
+
 }  // namespace
 
 ElfProgram InspectProgram(const std::string& path) {
-  ElfProgram program;
+  ElfProgram program = {.changes_user = ChangesUser(path),
+                        .is_hidden = IsHidden(path)};
   const int fd = AboveStandardStreams(
       open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status;
-  // Stat by path: a program may be executable but not readable.
-  if (stat(path.c_str(), &status) == 0) {
-    program.changes_user =
-        ((status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid()) ||
-        ((status.st_mode & S_ISGID) != 0 && status.st_gid != getegid());
-  }
-  if (fd < 0) {
-    program.is_hidden =
-        faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0 &&
-        faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0;
-    return program;
-  }
+  if (fd < 0) return program;
   elf_version(EV_CURRENT);
   Elf* const elf = elf_begin(fd, ELF_C_READ, nullptr);
   if (elf != nullptr && elf_kind(elf) == ELF_K_ELF) {
@@ -81,12 +83,11 @@ ElfProgram InspectProgram(const std::string& path) {
 }
 
 std::string ObstacleToEvents(const std::string& path) {
-  const ElfProgram program = InspectProgram(path);
-  if (program.changes_user) {
+  if (ChangesUser(path)) {
     return "is set-uid or set-gid, so the kernel ends the recording at its "
            "start; run the command as the user and the group that it becomes";
   }
-  if (program.is_hidden) {
+  if (IsHidden(path)) {
     return "may be executed but not read by this user, so the kernel ends the "
            "recording at its start; run the command as root, or make the file "
            "readable (chmod +r)";

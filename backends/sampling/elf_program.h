@@ -17,7 +17,8 @@ ElfProgram InspectProgram(const std::string& path);
 
 // Why the kernel ends perf events at the exec of the program at `path`, and
 // what to do, as words that follow its name. Empty if it does not end them. If
-// the program changes its user, the kernel ends root's events, too.
+// the program changes its user, the kernel ends root's events, too. Reads no
+// more than the file's rights, since each start of a program asks.
 std::string ObstacleToEvents(const std::string& path);
 
 // Whether Python runs the program. By names alone, since this delays the start
