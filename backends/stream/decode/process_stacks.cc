@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <string>
-#include <tuple>
+#include <utility>
 
 #include "profiler/model/folded_memory.h"
+#include "profiler/model/join_neighbours.h"
 #include "profiler/symbolize/process_mappings.h"
 
 namespace kymo::stream {
@@ -20,22 +21,15 @@ size_t FileNumberOf(uint64_t address) {
 
 // Two numbers may have one id.
 void JoinEqual(std::vector<model::FoldedStack>& sums) {
-  const auto by_stack = [](const model::FoldedStack& a,
-                           const model::FoldedStack& b) {
-    return std::tie(a.track, a.stack) < std::tie(b.track, b.stack);
+  const auto place = [](const model::FoldedStack& sum) {
+    return std::pair(sum.track, sum.stack);
   };
-  if (!std::ranges::is_sorted(sums, by_stack)) {
-    std::ranges::sort(sums, by_stack);
+  if (!std::ranges::is_sorted(sums, {}, place)) {
+    std::ranges::sort(sums, {}, place);
   }
-  size_t joined = 0;
-  for (const model::FoldedStack& sum : sums) {
-    if (joined != 0 && !by_stack(sums[joined - 1], sum)) {
-      sums[joined - 1] += sum;
-    } else {
-      sums[joined++] = sum;
-    }
-  }
-  sums.resize(joined);
+  model::JoinNeighbours(sums, place,
+                        [](const model::FoldedStack& from,
+                           model::FoldedStack& into) { into += from; });
 }
 
 }  // namespace
