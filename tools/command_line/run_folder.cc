@@ -288,8 +288,8 @@ absl::Status RunFolder::ListAll() const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> RunFolder::MakeAgain() {
-  if (!LeadsElsewhere(top_.get(), path())) return false;
+absl::Status RunFolder::MakeAgain() {
+  if (!LeadsElsewhere(top_.get(), path())) return absl::OkStatus();
   const auto failed = [&](const absl::Status& why) {
     return absl::Status(
         why.code(),
@@ -310,7 +310,7 @@ absl::StatusOr<bool> RunFolder::MakeAgain() {
   Say(absl::StrCat("the output folder '", path(),
                    "' was removed or moved during the run; kymo has made it "
                    "again. --output_dir names a folder elsewhere"));
-  return true;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<ByteSink>> RunFolder::Open(
@@ -336,7 +336,7 @@ void RunFolder::Remove(std::string_view name) noexcept {
 // no later run removes it.
 absl::Status RunFolder::Note(std::string_view name) {
   const std::lock_guard<std::mutex> lock(note_mutex_);
-  if (has_started_) KYMO_RETURN_IF_ERROR(MakeAgain().status());
+  if (has_started_) KYMO_RETURN_IF_ERROR(MakeAgain());
   if (noted_.contains(name)) return absl::OkStatus();
   const std::string stamp = Stamp(top_.get(), name);
   noted_.emplace(name, stamp);

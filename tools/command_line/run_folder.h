@@ -112,8 +112,7 @@ class RunFolder final : public OutputDirectory {
   absl::Status List(std::string_view name) const;
   absl::Status ListAll() const;
   // Makes the folder again if the target has removed or moved it, and says so.
-  // Returns whether it was gone.
-  absl::StatusOr<bool> MakeAgain();
+  absl::Status MakeAgain();
   void EndAside(bool has_started);
   bool HasMade(const std::string& name, const std::string& stamp_before) const;
 
