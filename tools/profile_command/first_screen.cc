@@ -212,6 +212,15 @@ bool IsShareOfSamples(Loss loss) {
   }
 }
 
+uint64_t OperationStackCount(const model::Trace& trace) {
+  uint64_t count = 0;
+  for (model::EventIndex i = 0; i < trace.event_count(); ++i) {
+    const model::Detail* const detail = trace.detail(i);
+    if (detail != nullptr && detail->stack != model::kEmptyStack) ++count;
+  }
+  return count;
+}
+
 // The stacks of samples, waits, allocations and operations: each may be
 // truncated.
 uint64_t StackCount(const model::Trace& trace) {
@@ -227,11 +236,7 @@ uint64_t StackCount(const model::Trace& trace) {
       }
     }
   }
-  for (model::EventIndex i = 0; i < trace.event_count(); ++i) {
-    const model::Detail* const detail = trace.detail(i);
-    if (detail != nullptr && detail->stack != model::kEmptyStack) ++count;
-  }
-  return count;
+  return count + OperationStackCount(trace);
 }
 
 // Some losses leave every number as it is, and some notes say that numbers are
@@ -294,12 +299,8 @@ std::vector<bool> TruncatedStacks(const model::Trace& trace) {
 bool OnlyWaitsAreTruncated(const model::Trace& trace) {
   const model::ThreadStates* const states = trace.thread_states();
   if (states == nullptr || !trace.memory().empty() ||
-      trace.folded_memory() != nullptr) {
+      trace.folded_memory() != nullptr || OperationStackCount(trace) != 0) {
     return false;
-  }
-  for (model::EventIndex i = 0; i < trace.event_count(); ++i) {
-    const model::Detail* const detail = trace.detail(i);
-    if (detail != nullptr && detail->stack != model::kEmptyStack) return false;
   }
   const std::vector<bool> truncated = TruncatedStacks(trace);
   const auto is_truncated = [&](const auto& of) {
