@@ -6,9 +6,9 @@
 //   model::ThreadStates merged =
 //       merger.Finish({.start_ns = start_ns, .end_ns = end_ns}, ledger);
 //
-// Each part of a trace that was split has the sums of the whole recording. So
-// equal sums of two shards, of one thread, count once. So do equal waits: the
-// same recording may be in two files.
+// Equal sums of two shards, of one thread, count once, and so do equal waits:
+// the same recording may be in two shards. Parts of a trace that was split have
+// threads of their own (normalize.cc keeps the sums of the first part).
 //
 // Threads: none.
 #ifndef KYMO_PROFILER_NORMALIZE_MERGE_THREAD_STATES_H_
