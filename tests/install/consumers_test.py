@@ -245,11 +245,10 @@ class ConsumersTest(unittest.TestCase):
             sources[language].write_text(blocks[language], encoding="utf-8")
         targets = {
             "c": [self.build("gcc", sources["c"], name="in_c")],
+            "fortran": [self.build("gfortran", sources["fortran"],
+                                   name="in_fortran")],
             "python": ["/usr/bin/python3", "-B", sources["python"],
                        self.pkg_config("--variable=shared_library")[0]]}
-        if shutil.which("gfortran"):
-            targets["fortran"] = [self.build("gfortran", sources["fortran"],
-                                             name="in_fortran")]
         for language, target in targets.items():
             with self.subTest(language):
                 steps = self.record(*target)["step"]
