@@ -45,6 +45,7 @@ constexpr Word kWords[] = {
     {"std::barrier<", WaitKind::kCondition},
     {"std::__atomic_wait", WaitKind::kCondition},
     {"std::__atomic_base<", WaitKind::kCondition},
+    {"std::__atomic_futex_unsigned", WaitKind::kCondition},  // of futures
     {"sem_wait", WaitKind::kLock},
     {"sem_timedwait", WaitKind::kLock},
     {"sem_clockwait", WaitKind::kLock},

@@ -104,8 +104,14 @@ TEST_F(LockNamesTest, OneTbbsThreadsWaitForTasks) {
       shard_.stacks.Push(model::kEmptyStack,
                          frame("std::latch::wait() const", "program")),
       frame("syscall", "libc.so.6"));
+  const auto future = shard_.stacks.Push(
+      shard_.stacks.Push(
+          model::kEmptyStack,
+          frame("std::__atomic_futex_unsigned_base::_M_futex_wait_until",
+                "/lib/libstdc++.so.6")),
+      frame("syscall", "libc.so.6"));
   model::ThreadStates states;
-  for (const auto stack : {worker, mutex, openmp, critical, latch}) {
+  for (const auto stack : {worker, mutex, openmp, critical, latch, future}) {
     states.waits.push_back({.kind = WaitKind::kLock, .stack = stack});
   }
   TellLocksFromConditions(shard_, states);
@@ -114,7 +120,7 @@ TEST_F(LockNamesTest, OneTbbsThreadsWaitForTasks) {
   constexpr WaitKind kCondition = WaitKind::kCondition;
   constexpr WaitKind kLock = WaitKind::kLock;
   EXPECT_EQ(kinds, (std::vector<WaitKind>{kCondition, kLock, kCondition, kLock,
-                                          kCondition}));
+                                          kCondition, kCondition}));
 }
 
 // Behind a futex of the program's own may be any number.
