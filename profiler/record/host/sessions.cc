@@ -22,13 +22,16 @@ void CloseOwn(int* fd_plus_1) noexcept {
   *fd_plus_1 = 0;
 }
 
-// The arena that a forked child's parent shares with commands is not its own,
-// and no thread waits at its door.
-void LeaveDoor() noexcept {
+// No thread waits at a forked child's door, and its arena is its parent's, but
+// for that of a command, which has both. A session makes another one: to reuse
+// the parent's would copy its pages, and commands see what is in a shared one.
+void LeaveDoorAndArena() noexcept {
   CloseOwn(&own.door_plus_1);
   CloseOwn(&own.knocker_plus_1);
   own.is_claimed = false;
-  if (own.arena_plus_1 == 0) return;
+  const bool is_own = own.arena_plus_1 != 0 ||
+                      !own.has_collector.load(std::memory_order_relaxed);
+  if (!own.arena.valid() || !is_own) return;
   CloseOwn(&own.arena_plus_1);
   own.arena_is_parents = true;
   own.has_collector.store(false, std::memory_order_relaxed);
@@ -60,7 +63,7 @@ void AfterForkInChild() {
   }
   own.process_session.store(kNoSession, std::memory_order_relaxed);
   const bool had_door = own.door_plus_1 != 0;
-  LeaveDoor();
+  LeaveDoorAndArena();
   if (any) {
     Lock lock(GetWiped());
     UpdateGates();

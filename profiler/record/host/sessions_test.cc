@@ -403,6 +403,27 @@ TEST_F(SessionsTest, ForkedChildIsInNoSession) {
   EXPECT_EQ(StopAndRead(id), (std::map<std::string, int>{{"parent", 1}}));
 }
 
+// It would copy their pages in order to free them.
+TEST_F(SessionsTest, ASessionOfAForkedChildReusesNoChunksOfItsParent) {
+  const SessionId id = Start(SessionScope::kProcess);
+  constexpr int kRecorded = 4 * kSlotsPerChunk;
+  for (int i = 0; i < kRecorded; ++i) Record("parent");
+  ASSERT_GE(ProcessArena()->high_water(), 4u);
+  const pid_t child = fork();
+  if (child == 0) {
+    const SessionId own = Start(SessionScope::kProcess);
+    Record("child");
+    const bool is_new = ProcessArena()->high_water() == 1;
+    const auto read = StopAndRead(own);
+    _exit(is_new && read == std::map<std::string, int>{{"child", 1}} ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(StopAndRead(id),
+            (std::map<std::string, int>{{"parent", kRecorded}}));
+}
+
 TEST_F(SessionsTest, GatesSayWhatSessionsWant) {
   SessionId id = kNoSession;
   ASSERT_EQ(StartSession({.flags = kGateInputs | kGateStacks}, &id), 0);
