@@ -146,13 +146,15 @@ void ElfModule::CloseImage() noexcept {
 void ElfModule::ReadImage() {
   GElf_Ehdr header;
   if (elf_ == nullptr || elf_kind(elf_) != ELF_K_ELF ||
-      gelf_getehdr(elf_, &header) == nullptr || header.e_machine != EM_X86_64) {
+      gelf_getehdr(elf_, &header) == nullptr ||
+      (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64)) {
     if (elf_ != nullptr) elf_end(elf_);
     elf_ = nullptr;
     return;
   }
   build_id_ = ReadBuildId(elf_);
   entry_ = header.e_entry;
+  if (header.e_machine == EM_AARCH64) largest_page_ = kLargestPage;
   for (const char* const name : {".init", ".fini"}) {
     if (const auto code = FindElfSection(elf_, name)) {
       init_code_.push_back(
@@ -206,11 +208,13 @@ bool ElfModule::IsUnchanged() const noexcept {
 }
 
 uint64_t ElfModule::Delta(uint64_t start, uint64_t file_offset) const noexcept {
-  constexpr uint64_t kPage = 4096;
-  for (const Segment& segment : segments_) {
-    if (segment.file_offset / kPage * kPage <= file_offset &&
-        file_offset < segment.file_offset + segment.size_bytes) {
-      return segment.address - segment.file_offset + file_offset - start;
+  // A mapping begins on a page, of a size that the file does not say.
+  for (const uint64_t page : {kSmallestPage, largest_page_}) {
+    for (const Segment& segment : segments_) {
+      if (segment.file_offset / page * page <= file_offset &&
+          file_offset < segment.file_offset + segment.size_bytes) {
+        return segment.address - segment.file_offset + file_offset - start;
+      }
     }
   }
   return file_offset - start;

@@ -9,6 +9,8 @@
 // without a build id, if it has changed since. Its frames then stay unresolved;
 // that is better than wrong names.
 //
+// Files are of x86-64 or of AArch64, whichever this machine is.
+//
 // Threads: none; a module is used by one thread at a time.
 #ifndef KYMO_PROFILER_SYMBOLIZE_ELF_MODULE_H_
 #define KYMO_PROFILER_SYMBOLIZE_ELF_MODULE_H_
@@ -99,6 +101,9 @@ class ElfModule {
   };
 
   static constexpr uint64_t kEntryBytes = 128;
+  static constexpr uint64_t kSmallestPage = 4096;
+  // AArch64's kernels have pages of 4, 16 or 64 KiB.
+  static constexpr uint64_t kLargestPage = 65536;
 
   bool OpenImage(const std::string& path);
   void OpenDeleted(int64_t pid, const FileIdentity& identity);
@@ -115,6 +120,7 @@ class ElfModule {
   struct stat opened_ {};
   Elf* elf_ = nullptr;
   uint64_t entry_ = 0;
+  uint64_t largest_page_ = kSmallestPage;
   std::vector<Segment> init_code_;
   std::vector<Segment> segments_;
 };

@@ -64,6 +64,19 @@ TEST_F(ElfModuleTest, AddressesAreThoseOfTheExecutableSegments) {
   EXPECT_EQ(module->Delta(kStart, 0x3800), 0x3800 - kStart);
 }
 
+TEST_F(ElfModuleTest, PagesOfAArch64AreOf4To64KiB) {
+  TestElf elf;
+  elf.machine = EM_AARCH64;
+  elf.AddCode(0x15230, 0x500, 0x425230);
+  elf.AddCode(0x1a000, 0x800, 0x60a000);
+  for (const uint64_t begin : {0x15000, 0x14000, 0x10000}) {
+    EXPECT_EQ(Module(elf)->Delta(0, begin), 0x410000 + begin);
+  }
+  EXPECT_EQ(Module(elf)->Delta(0, 0x1a000), 0x60a000u);
+  elf.machine = EM_X86_64;
+  EXPECT_EQ(Module(elf)->Delta(0, 0x14000), 0x14000u);
+}
+
 TEST_F(ElfModuleTest, EntryCodeIsTheFirst128BytesFromTheEntry) {
   TestElf elf;
   elf.entry = 0x401020;
@@ -91,7 +104,7 @@ TEST_F(ElfModuleTest, FilesThatAreNoImageAreClosed) {
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   std::ofstream(PathOf("text")) << "no ELF file";
   TestElf other;
-  other.machine = EM_AARCH64;
+  other.machine = EM_RISCV;
   other.WriteTo(PathOf("other"));
   for (const std::string& path :
        {fifo, folder_, PathOf("text"), PathOf("other"), PathOf("none")}) {
