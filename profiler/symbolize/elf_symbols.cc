@@ -7,8 +7,6 @@
 #include <optional>
 #include <string_view>
 
-#include "profiler/symbolize/stripped/elf_section.h"
-
 namespace kymo::symbolize {
 namespace {
 
@@ -21,6 +19,18 @@ int Rank(int binding, std::string_view name) {
   const size_t underscores =
       is_mangled ? 0 : std::min(name.find_first_not_of('_'), name.size());
   return binding * 16 + static_cast<int>(std::min<size_t>(underscores, 15));
+}
+
+// AArch64's marks of where code or data begins ("ELF for the Arm 64-bit
+// Architecture", mapping symbols).
+bool IsMappingSymbol(std::string_view name) {
+  return (name.starts_with("$x") || name.starts_with("$d")) &&
+         (name.size() == 2 || name[2] == '.');
+}
+
+bool IsAArch64(Elf* elf) {
+  GElf_Ehdr file;
+  return gelf_getehdr(elf, &file) != nullptr && file.e_machine == EM_AARCH64;
 }
 
 // Where a symbol without a size must end.
@@ -41,6 +51,20 @@ uint64_t SlotOfStub(std::string_view bytes, uint64_t address) {
   std::memcpy(&distance, bytes.data() + jump + 2, sizeof(distance));
   return address + jump + 6 +
          static_cast<uint64_t>(int64_t{static_cast<int32_t>(distance)});
+}
+
+// AArch64's way to jump through a place: `adrp x16, its page; ldr x17, [x16,
+// its offset]`, at `address`. 0 if the instructions are others.
+uint64_t SlotOfAArch64Stub(uint32_t adrp, uint32_t ldr, uint64_t address) {
+  constexpr int kPageBits = 12;
+  if ((adrp & 0x9f00001f) != 0x90000010) return 0;
+  if ((ldr & 0xffc003ff) != 0xf9400211) return 0;
+  // A signed number of 21 bits: 19 of them, and before these the lowest two.
+  const uint32_t pages = (adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
+  const int64_t distance = int64_t{static_cast<int32_t>(pages << 11)} >> 11;
+  const uint64_t offset = (ldr >> 10 & 0xfff) * 8;
+  return (address >> kPageBits << kPageBits) +
+         (static_cast<uint64_t>(distance) << kPageBits) + offset;
 }
 
 // Calls visit(entry) for each entry of a section, until it returns false. Reads
@@ -83,8 +107,12 @@ void ElfSymbols::Add(const ElfImage& image) {
       AddFunctions(image, header);
     }
   }
-  AddStubs(image);
-  AddDirectStubs(image);
+  if (IsAArch64(image.elf)) {
+    AddAArch64Stubs(image);
+  } else {
+    AddStubs(image);
+    AddDirectStubs(image);
+  }
 }
 
 bool ElfSymbols::AddTable(const ElfImage& image, size_t section) {
@@ -175,20 +203,56 @@ void ElfSymbols::AddDirectStubs(const ElfImage& image) {
       stubs->header.sh_entsize == kStubBytes ? kStubBytes : kStubBytes / 2;
   const std::string_view bytes(reinterpret_cast<const char*>(code.data()),
                                code.size());
-  std::unordered_map<uint64_t, uint64_t> stub_of_slot;
+  StubsByPlace by_place;
   for (uint64_t at = 0; at + stub_bytes <= bytes.size(); at += stub_bytes) {
     const uint64_t address = stubs->header.sh_addr + at;
     const uint64_t slot = SlotOfStub(bytes.substr(at, stub_bytes), address);
-    if (slot != 0) stub_of_slot[slot] = address;
+    if (slot != 0) by_place[slot] = {address, stub_bytes};
   }
-  if (stub_of_slot.empty() || !AddTable(image, relocations->header.sh_link)) {
-    return;
+  AddStubsByPlace(image, *relocations, by_place);
+}
+
+// A stub has 4 to 6 instructions. The resolver's own stub and the one for
+// thread-local variables have 8.
+void ElfSymbols::AddAArch64Stubs(const ElfImage& image) {
+  constexpr uint64_t kInstructionBytes = 4;
+  constexpr size_t kMostInstructions = 6;
+  constexpr uint32_t kTargetMark = 0xd503245f;  // `bti c`
+  constexpr uint32_t kJump = 0xd61f0220;        // `br x17`
+  const auto stubs = FindElfSection(image.elf, ".plt");
+  const auto relocations = FindRelocations(image.elf, ".rela.plt");
+  if (!stubs || !relocations || stubs->header.sh_type != SHT_PROGBITS) return;
+  const std::vector<std::byte> bytes =
+      image.ReadAll(stubs->header.sh_offset, stubs->header.sh_size);
+  std::vector<uint32_t> code(bytes.size() / kInstructionBytes);
+  std::memcpy(code.data(), bytes.data(), code.size() * kInstructionBytes);
+  StubsByPlace by_place;
+  const uint64_t begin = stubs->header.sh_addr;
+  for (size_t i = 0; i + 1 < code.size(); ++i) {
+    const uint64_t slot =
+        SlotOfAArch64Stub(code[i], code[i + 1], begin + i * kInstructionBytes);
+    if (slot == 0) continue;
+    const size_t first = i > 0 && code[i - 1] == kTargetMark ? i - 1 : i;
+    const auto most = std::min(code.size() - first, kMostInstructions);
+    const auto rest = std::span(code).subspan(first, most);
+    const auto jump = std::find(rest.begin(), rest.end(), kJump);
+    if (jump == rest.end()) continue;
+    const auto count = static_cast<uint64_t>(jump - rest.begin()) + 1;
+    by_place[slot] = {begin + first * kInstructionBytes,
+                      count * kInstructionBytes};
   }
+  AddStubsByPlace(image, *relocations, by_place);
+}
+
+void ElfSymbols::AddStubsByPlace(const ElfImage& image,
+                                 const ElfSection& relocations,
+                                 const StubsByPlace& stubs) {
+  if (stubs.empty() || !AddTable(image, relocations.header.sh_link)) return;
   ForEachEntry<Elf64_Rela>(
-      image, relocations->header, [&](const Elf64_Rela& relocation) {
-        const auto stub = stub_of_slot.find(relocation.r_offset);
-        if (stub != stub_of_slot.end()) {
-          AddStub(relocation, stub->second, stub_bytes);
+      image, relocations.header, [&](const Elf64_Rela& relocation) {
+        const auto stub = stubs.find(relocation.r_offset);
+        if (stub != stubs.end()) {
+          AddStub(relocation, stub->second.address, stub->second.size_bytes);
         }
         return true;
       });
@@ -250,7 +314,7 @@ ElfSymbols::Named ElfSymbols::BestOf(std::span<const Symbol> symbols) const {
   int best_rank = 0;
   for (const Symbol& symbol : symbols) {
     std::string name = NameOf(symbol);
-    if (name.empty()) continue;
+    if (name.empty() || IsMappingSymbol(name)) continue;
     const int rank = symbol.is_stub ? kStubRank : Rank(symbol.binding, name);
     if (best.name.empty() || rank < best_rank ||
         (rank == best_rank && name < best.name)) {

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "profiler/symbolize/stripped/elf_image.h"
+#include "profiler/symbolize/stripped/elf_section.h"
 
 namespace kymo::symbolize {
 
@@ -38,8 +39,8 @@ class ElfSymbols {
 
   // The mangled name of the function around `address`; null if there is none.
   // If a function has several names, a global name wins, then the one with the
-  // fewest leading underscores. A linkage stub (PLT) is "name@plt". The text
-  // lives as long as this.
+  // fewest leading underscores. A linkage stub (PLT) is "name@plt". AArch64's
+  // mapping symbols ("$x", "$d") are no names. The text lives as long as this.
   const char* Find(uint64_t address);
 
  private:
@@ -50,6 +51,11 @@ class ElfSymbols {
     uint64_t names_offset = 0;
     uint64_t names_bytes = 0;
   };
+  struct Stub {
+    uint64_t address;
+    uint64_t size_bytes;
+  };
+  using StubsByPlace = std::unordered_map<uint64_t, Stub>;
   struct Symbol {
     uint64_t address;
     uint64_t end;
@@ -67,6 +73,10 @@ class ElfSymbols {
   void AddFunctions(const ElfImage& image, const GElf_Shdr& header);
   void AddStubs(const ElfImage& image);
   void AddDirectStubs(const ElfImage& image);
+  void AddAArch64Stubs(const ElfImage& image);
+  // By the place that each jumps through: the place's relocation has the name.
+  void AddStubsByPlace(const ElfImage& image, const ElfSection& relocations,
+                       const StubsByPlace& stubs);
   // Of the table in that section; false if it is none.
   bool AddTable(const ElfImage& image, size_t section);
   void AddStub(const Elf64_Rela& relocation, uint64_t address,

@@ -99,6 +99,12 @@ TEST(ElfSymbolsTest, OnlyCodeHasNames) {
   EXPECT_EQ(name_of({.name = "f", .address = 0x1000, .section = SHN_UNDEF}),
             "-");
   EXPECT_EQ(name_of({.name = "f", .address = 0}), "-");
+  // AArch64 marks where code begins.
+  for (const char* const mark : {"$x", "$d", "$x.1"}) {
+    EXPECT_EQ(
+        name_of({.name = mark, .address = 0x1000, .type = STT_NOTYPE}, 0x1000),
+        "-");
+  }
   EXPECT_EQ(name_of({.name = "", .address = 0x1000}), "-");
 }
 
@@ -262,6 +268,44 @@ TEST(ElfSymbolsTest, StubsWithoutRelocationsOfTheirOwnAreNamedByTheirPlace) {
   EXPECT_EQ(names(stub(0xff5, mark) + std::string(5, '\x90'), 16,
                   {0x2000, 0x200f, 0x2010}),
             (Names{"free@plt", "free@plt", "-"}));
+}
+
+TEST(ElfSymbolsTest, StubsOfAArch64AreNamedByTheirPlace) {
+  constexpr uint32_t kNop = 0xd503201f;
+  constexpr uint32_t kMark = 0xd503245f;   // bti c
+  constexpr uint32_t kCheck = 0xd503219f;  // autia1716
+  constexpr uint32_t kJump = 0xd61f0220;
+  // Behind the resolver's own stub: adrp x16, its place's page; ldr x17, [x16].
+  const uint32_t code[] = {
+      0xa9bf7bf0, 0xf00000f0, 0xf947fe11, 0x913fe210, kJump, kNop, kNop,
+      kNop,       0x90000110, 0xf9400211, 0x91000210, kJump,        // 0x50000
+      kMark,      0x90000110, 0xf9400611, 0x91002210, kJump, kNop,  // 0x50008
+      0xf0fffff0, 0xf9400a11, 0x91004210, kCheck,     kJump, kNop   // 0x2f010
+  };
+  TestElf elf;
+  elf.machine = EM_AARCH64;
+  elf.Add({.name = ".plt", .address = 0x30610, .bytes = BytesOf(code)});
+  const uint32_t table =
+      elf.AddSymbols(SHT_DYNSYM, {{.name = "puts", .section = SHN_UNDEF},
+                                  {.name = "exit", .section = SHN_UNDEF},
+                                  {.name = "free", .section = SHN_UNDEF}});
+  std::string relocations;
+  for (const auto& [place, symbol] :
+       {std::pair(0x2f010, 3), std::pair(0x50000, 1), std::pair(0x50008, 2)}) {
+    relocations +=
+        BytesOf(Elf64_Rela{.r_offset = static_cast<Elf64_Addr>(place),
+                           .r_info = ELF64_R_INFO(symbol, R_AARCH64_JUMP_SLOT),
+                           .r_addend = 0});
+  }
+  elf.Add({.name = ".rela.plt",
+           .type = SHT_RELA,
+           .bytes = relocations,
+           .link = table,
+           .entry_bytes = sizeof(Elf64_Rela)});
+  EXPECT_EQ(NamesAt(elf, {0x30610, 0x30620, 0x30630, 0x3063f, 0x30640, 0x30653,
+                          0x30654, 0x30658, 0x3066b, 0x3066c}),
+            (Names{"-", "-", "puts@plt", "puts@plt", "exit@plt", "exit@plt",
+                   "-", "free@plt", "free@plt", "-"}));
 }
 
 // --- unwind_functions.h ---
