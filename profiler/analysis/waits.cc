@@ -14,6 +14,7 @@
 
 #include "profiler/analysis/lock_origins.h"
 #include "profiler/analysis/open_events.h"
+#include "profiler/analysis/stacks_through.h"
 #include "profiler/analysis/steps.h"
 #include "profiler/analysis/wait_groups.h"
 #include "profiler/model/shared_objects.h"

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Checks that sources include what they name of others' libraries.
+"""Checks that sources include what they name.
 
   tools/dev/check_includes.py [--root=DIR] [--table=FILE]
 
 Our sources begin with precompiled headers, so the compiler does not see that an
-include is missing; it sees that only in a workspace that uses this one. So this
-looks for names of the standard library and of Abseil, and for the header of
-each: in the source, or in the headers of ours that it includes.
+include is missing; it sees that only in a workspace that uses this one. Nor does
+it where several sources are compiled as one. So this looks for names of the
+standard library, of Abseil, and of types that one header of ours defines, and
+for the header of each: in the source, or in the headers of ours that it
+includes.
 
 Prints one line per violation, `file:line: what is wrong`, and ends with
 status 1 if there are any. It knows the names that our sources have most.
@@ -92,6 +94,18 @@ NAME = re.compile(r"\bstd::(?:ranges::)?(\w+)")
 ABSEIL_NAMES = {header: re.compile(rf"\babsl::(?:{names})\b")
                 for header, names in ABSEIL.items()}
 TEXT = re.compile(r'"(?:\\.|[^"\\\n])*"')
+# A type's definition, and one that is nested in no other: namespaces do not
+# indent.
+TYPE = re.compile(
+    r"^(?P<indent> *)(?:class|struct|enum class|enum|union)\s+"
+    r"(?:\[\[[^\]]*\]\]\s*|alignas\([^)]*\)\s*|[A-Z]+_\w+\s+)*"
+    r"(?P<name>[A-Z]\w*)\s*(?:final\s*)?[:{]", re.M)
+# Others that have a name: aliases, and parameters of templates.
+ALIAS = re.compile(r"\busing\s+([A-Z]\w*)\s*=|"
+                   r"\b(?:class|typename)\s+([A-Z]\w*)\s*[,>=]")
+# A word that can only be a type or a namespace.
+TYPE_NAME = re.compile(
+    r"(?<![.>:\w])([A-Z]\w+)(?=::|\s*[&*]*\s+\w|[&*>])")
 
 
 class IncludeChecker:
@@ -101,6 +115,29 @@ class IncludeChecker:
         self._root = root
         self._resolver = Checker(root, table)
         self._known = {}
+        self._texts = {}
+        self._header_of_type = {}
+
+    def _text(self, path):
+        """The file without comments and the contents of texts."""
+        if path not in self._texts:
+            self._texts[path] = TEXT.sub(
+                '""', without_comments(self._read(path)[0]))
+        return self._texts[path]
+
+    def learn_types(self, paths):
+        """Which header of ours defines a type, if no other file has the name."""
+        places = {}
+        for path in paths:
+            for match in TYPE.finditer(self._text(path)):
+                of_header = path.endswith(".h") and not match["indent"]
+                places.setdefault(match["name"], set()).add(
+                    path if of_header else None)
+            for match in ALIAS.finditer(self._text(path)):
+                places.setdefault(match[1] or match[2], set()).add(None)
+        self._header_of_type = {
+            name: found.pop() for name, found in places.items()
+            if len(found) == 1 and None not in found}
 
     def _read(self, path):
         """(text, headers of ours, headers of others)"""
@@ -116,20 +153,20 @@ class IncludeChecker:
             self._known[path] = text, ours, others
         return self._known[path]
 
-    def _others(self, path):
-        """Headers of others that the file has, or headers of ours that it has."""
-        found, seen, left = set(), set(), [path]
+    def _included(self, path):
+        """All that the file includes, also by headers of ours, and the file."""
+        found, left = set(), [path]
         while left:
             at = left.pop()
-            if at not in seen:
-                seen.add(at)
+            if at not in found:
+                found.add(at)
                 _, ours, others = self._read(at)
                 found |= others
                 left += ours
         return found
 
     def check_file(self, path):
-        text = TEXT.sub('""', without_comments(self._read(path)[0]))
+        text = self._text(path)
         needed = {}  # by header, the first place of a name
         for match in NAME.finditer(text):
             header = HEADER_OF.get(match.group(1))
@@ -139,7 +176,13 @@ class IncludeChecker:
             match = names.search(text)
             if match:
                 needed[header] = match
-        have = self._others(path)
+        for match in TYPE_NAME.finditer(text):
+            header = self._header_of_type.get(match.group(1))
+            if header and not re.search(
+                    rf"\b(?:class|struct|enum|using)\s+{match.group(1)}\b",
+                    text):
+                needed.setdefault(header, match)
+        have = self._included(path)
         return [f"{path}:{line_of(text, match.start())}: {match.group()} needs"
                 f" the include <{header}>"
                 for header, match in sorted(needed.items())
@@ -150,6 +193,7 @@ def check(root, table):
     """All violations under `root`, and the number of files."""
     checker = IncludeChecker(root, table)
     files = files_below(root, (".cc", ".h"))
+    checker.learn_types(files)
     return [line for path in files for line in checker.check_file(path)
             ], len(files)
 

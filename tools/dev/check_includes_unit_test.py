@@ -55,6 +55,25 @@ class CheckIncludesTest(unittest.TestCase):
         self.assert_only({"profiler/base/a.cc":
                           '// std::vector\nconst char* a = "std::map";\n'})
 
+    def test_types_of_ours_need_their_header(self):
+        self.assert_only(
+            {"profiler/base/a.h":
+             "class alignas(64) Once final {\n  struct Inner {};\n};\n"
+             "struct Twice {};\nstruct Alias {};\nstruct Part {};\n",
+             "profiler/base/aliases.cc":
+             "using Alias = int;\nAlias a;\ntemplate <typename Part>\n"
+             "void Use(Part part);\n",
+             "profiler/base/b.h": '#include "profiler/base/a.h"\n',
+             "profiler/base/c.cc": "struct Twice {};\n",
+             "profiler/base/good.cc":
+             '#include "profiler/base/b.h"\nOnce once;\n',
+             "profiler/base/declares.cc":
+             "class Once;\nOnce* once;\nTwice twice;\n",
+             "profiler/base/calls.cc":
+             "int a = Once(1);\nInner b;\nint c = other.Once ;\n",
+             "profiler/base/bad.cc": "\nconst Once& once;\n"},
+            "profiler/base/bad.cc:2: Once needs the include <profiler/base/a.h>")
+
 
 if __name__ == "__main__":
     unittest.main()
