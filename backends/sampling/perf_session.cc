@@ -107,6 +107,7 @@ class PerfSession final : public ActivitySession {
   BiasWatch watch_;
   RateWatch rate_watch_;
   uint64_t slow_from_ns_ = kNever;  // from then on there are fewer samples
+  uint64_t rare_samples_ = 0;       // of these
   TargetPids pids_{[this](uint32_t pid, uint32_t parent) {
     store_.processes().OnFork(pid, pid, parent, parent,
                               ToEpoch(static_cast<uint64_t>(MonotonicNs())));
@@ -436,6 +437,7 @@ void PerfSession::HandleSample(const SampleRecord& record) {
                     .copied_ns = record.time_ns,
                     .weight_ns = static_cast<DurationNs>(record.period_ns)};
   if (record.in_kernel) event.kernel_address = record.instruction;
+  if (event.weight_ns >= 2 * settings_.period_ns) ++rare_samples_;
   watch_.OnSample(tid, event.kernel_address);
   if (settings_.may_slow_down && !of_all_processes_ && !is_own_) {
     rate_watch_.OnSample(record.pid, tid);
@@ -495,6 +497,7 @@ absl::StatusOr<Collected> PerfSession::Collect(model::TraceShard& shard) {
   const TimeNs slow_ns =
       slow_from_ns_ == kNever ? all_processes_ns_ : ToEpoch(slow_from_ns_);
   NoteBias(shard, all_processes_ns_, std::min(all_processes_ns_, slow_ns));
+  shard.ledger.Add(model::Loss::kSamplesRare, rare_samples_);
   return Collected{};
 }
 

@@ -387,8 +387,16 @@ TEST_P(SamplingChildTest, OfAServerWithoutAFreeCpuFewerAreTaken) {
     }
   }
   EXPECT_NE(said, "");
-  // Each of the samples after that stands for 10 ms.
+  // Each of the samples after that stands for 10 ms. Whoever reads the files
+  // only is told, too.
   const size_t count = shard().samples.size();
+  const auto is_rare = [](const model::StackSample& sample) {
+    return sample.weight_ns > 5 * kNsPerMs;
+  };
+  EXPECT_EQ(shard().ledger.Get(Loss::kSamplesRare),
+            static_cast<uint64_t>(
+                std::ranges::count_if(shard().samples, is_rare)));
+  EXPECT_GT(shard().ledger.Get(Loss::kSamplesRare), 0u);
   EXPECT_GT(SampledMs(), static_cast<double>(count) + 8.0);
   EXPECT_LE(SampledMs(), CpuMs() * 1.4 + stolen_ms_);
 }

@@ -80,8 +80,11 @@
       "tests/reliability/lost_samples_test.py",                                \
       "test_collector_that_does_not_keep_up")                                  \
   ROW(kSamplesNotDelivered, "samples_not_delivered", kLoss,                    \
-      "samples that did not come, although threads ran: try the other "        \
-      "sampling_sampler (perf or timer), or a smaller sampling_hz",            \
+      "samples that did not come, although threads ran: timers miss static "   \
+      "programs and threads of a few milliseconds, which "                     \
+      "sampling_sampler=perf sees; perf events miss part of what the kernel "  \
+      "does when a thread goes to sleep, and may miss more if sampling_hz is " \
+      "high",                                                                  \
       "tests/reliability/lost_samples_test.py",                                \
       "test_child_that_no_timer_reaches")                                      \
   ROW(kSwitchesLost, "switches_lost", kLoss,                                   \
@@ -181,7 +184,7 @@
   ROW(kSamplesBiased, "samples_biased", kNote,                                 \
       "samples of threads that ran for less than 10 periods: they come at "    \
       "fixed times of a thread's life, so they are biased; raise "             \
-      "sampling_hz, or use sampling_sampler=timer",                            \
+      "sampling_hz, to 10000 for threads that live for a millisecond",         \
       "backends/sampling/sample_bias_test.cc",                                 \
       "SamplesOfShortThreadsAreBiased")                                        \
   ROW(kSamplesNotDue, "samples_not_due", kNote,                                \
@@ -190,6 +193,12 @@
       "that live for a millisecond",                                           \
       "backends/sampling/sampling_child_test.cc",                              \
       "ThreadsThatEndWithinAPeriodAreNoLoss")                                  \
+  ROW(kSamplesRare, "samples_rare", kNote,                                     \
+      "samples that stand for a longer time than was asked for: no CPU was "   \
+      "free and the program switched threads often, where samples cost it "    \
+      "most; with sampling_hz=1000, none do",                                  \
+      "backends/sampling/sampling_child_test.cc",                              \
+      "OfAServerWithoutAFreeCpuFewerAreTaken")                                 \
   ROW(kSamplesAtSwitches, "samples_at_switches", kNote,                        \
       "samples where the kernel switches threads: much of that time may be "   \
       "the cost of perf events at each switch; record with CAP_PERFMON, or "   \
