@@ -3,7 +3,7 @@
 namespace kymo::model {
 
 StackTable::StackTable() : places_(64) {
-  nodes_.push_back({kEmptyStack, FrameId{0}, 0});
+  AddNode(kEmptyStack, FrameId{0}, /*begins_run=*/true);
 }
 
 size_t StackTable::FrameHash::operator()(const Frame& frame) const noexcept {
@@ -23,20 +23,31 @@ FrameId StackTable::AddFrame(const Frame& frame) {
 }
 
 StackId StackTable::Push(StackId parent, FrameId frame) {
-  const auto next = static_cast<uint32_t>(nodes_.size());
-  const uint32_t behind = Index(parent) + 1;
-  if (behind != next) {
-    if (nodes_[behind].parent == parent && nodes_[behind].frame == frame) {
-      return StackId{behind};
-    }
-    uint32_t& place = PlaceOf(parent, frame);
-    if (place != 0) return StackId{place};
-    place = next;
-    ++places_taken_;
+  const StackId next{static_cast<uint32_t>(leaves_.size())};
+  const StackId behind{Index(parent) + 1};
+  if (behind == next) {
+    AddNode(parent, frame, /*begins_run=*/false);
+    return next;
   }
-  nodes_.push_back({parent, frame, depth(parent) + 1});
-  if (places_taken_ * 2 > places_.size()) GrowPlaces();
-  return StackId{next};
+  if (!BeginsRun(Index(behind)) && leaf(behind) == frame) return behind;
+  uint32_t& place = PlaceOf(parent, frame);
+  if (place != 0) return StackId{runs_[place].begin};
+  place = static_cast<uint32_t>(runs_.size());
+  AddNode(parent, frame, /*begins_run=*/true);
+  if (runs_.size() * 4 > places_.size() * 3) GrowPlaces();
+  return next;
+}
+
+void StackTable::AddNode(StackId parent, FrameId frame, bool begins_run) {
+  const auto node = static_cast<uint32_t>(leaves_.size());
+  if (node % 64 == 0) {
+    begins_.push_back({.before = static_cast<uint32_t>(runs_.size())});
+  }
+  if (begins_run) {
+    begins_.back().bits |= uint64_t{1} << (node % 64);
+    runs_.push_back({node, parent, node == 0 ? 0 : depth(parent) + 1});
+  }
+  leaves_.push_back(frame);
 }
 
 uint32_t& StackTable::PlaceOf(StackId parent, FrameId frame) {
@@ -46,18 +57,17 @@ uint32_t& StackTable::PlaceOf(StackId parent, FrameId frame) {
   const size_t mask = places_.size() - 1;
   size_t place = hash & mask;
   while (places_[place] != 0) {
-    const Node& node = nodes_[places_[place]];
-    if (node.parent == parent && node.frame == frame) break;
+    const Run& run = runs_[places_[place]];
+    if (run.parent == parent && leaf(StackId{run.begin}) == frame) break;
     place = (place + 1) & mask;
   }
   return places_[place];
 }
 
 void StackTable::GrowPlaces() {
-  places_.assign(places_.size() * 2, 0);
-  for (uint32_t i = 1; i < nodes_.size(); ++i) {
-    if (Index(nodes_[i].parent) + 1 == i) continue;
-    PlaceOf(nodes_[i].parent, nodes_[i].frame) = i;
+  places_ = std::vector<uint32_t>(places_.size() * 2);
+  for (uint32_t i = 1; i < runs_.size(); ++i) {
+    PlaceOf(runs_[i].parent, leaf(StackId{runs_[i].begin})) = i;
   }
 }
 
