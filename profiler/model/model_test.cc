@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -7,10 +10,12 @@
 #include "gtest/gtest.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/folded_changes.h"
+#include "profiler/model/folded_memory.h"
 #include "profiler/model/join_neighbours.h"
 #include "profiler/model/lanes.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/shadowed_args.h"
+#include "profiler/model/stack_table.h"
 #include "profiler/model/string_table.h"
 #include "profiler/model/trace.h"
 
@@ -69,6 +74,42 @@ TEST(FoldedChangesTest, AnOrdinaryChangeTakesThreeBytes) {
     changes.Add({.time_ns = i * 100, .bytes = 64});
   }
   EXPECT_LE(changes.size_bytes(), 3'000u);
+}
+
+TEST(FoldedStacksTest, NumbersOfAnySizeComeBackAsTheyWere) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kHalf = int64_t{1} << 31;
+  FoldedStacks stacks;
+  std::vector<FoldedStack> expected;
+  for (const int64_t n : {int64_t{0}, int64_t{1}, kHalf - 1, kHalf, -kHalf + 1,
+                          -kHalf, -kHalf - 1, kMost, -kMost - 1}) {
+    expected.push_back({.stack = StackId{7}, .allocated = {1, n}});
+    expected.push_back({.track = 3, .at_peak = {n, -1}});
+    expected.push_back({.temporary = {n, 2}, .alive = {3, n}});
+  }
+  for (const FoldedStack& stack : expected) stacks.push_back(stack);
+  EXPECT_EQ(std::vector(stacks.begin(), stacks.end()), expected);
+  std::ranges::reverse(expected);
+  for (size_t i = 0; i < expected.size(); ++i) stacks.Set(i, expected[i]);
+  EXPECT_EQ(std::vector(stacks.begin(), stacks.end()), expected);
+}
+
+TEST(FoldedStacksTest, EqualPlacesAreJoined) {
+  constexpr int64_t kLarge = int64_t{1} << 31;
+  FoldedStacks stacks = {{.track = 1, .stack = StackId{2}, .allocated = {1, 8}},
+                         {.stack = StackId{5}, .alive = {2, kLarge - 1}},
+                         {.track = 1, .stack = StackId{2}, .at_peak = {3, 4}},
+                         {.stack = StackId{5}, .alive = {1, 1}},
+                         {.stack = StackId{3}, .temporary = {kLarge, kLarge}}};
+  stacks.SortAndJoin();
+  const std::vector<FoldedStack> expected = {
+      {.stack = StackId{3}, .temporary = {kLarge, kLarge}},
+      {.stack = StackId{5}, .alive = {3, kLarge}},
+      {.track = 1,
+       .stack = StackId{2},
+       .allocated = {1, 8},
+       .at_peak = {3, 4}}};
+  EXPECT_EQ(std::vector(stacks.begin(), stacks.end()), expected);
 }
 
 TEST(LossLedgerTest, NotesAreNoLoss) {

@@ -4,12 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "profiler/model/folded_changes.h"
-#include "profiler/model/join_neighbours.h"
 
 namespace kymo {
 
@@ -61,25 +59,15 @@ void MergeThreads(std::vector<FoldedThread>& threads) {
 
 void MapFolded(std::span<const TrackIndex> tracks,
                std::span<const StackId> stacks, model::FoldedMemory& memory) {
-  const auto place = [](const FoldedStack& sum) {
-    return std::tie(sum.track, sum.stack);
-  };
-  const auto order = [&place](const FoldedStack& a, const FoldedStack& b) {
-    return place(a) < place(b);
-  };
   for (model::FoldedHeap& heap : memory.heaps) {
     heap.track = tracks[heap.track];
-    std::vector<FoldedStack>& sums = heap.stacks;
-    for (FoldedStack& sum : sums) {
+    for (size_t i = 0; i < heap.stacks.size(); ++i) {
+      FoldedStack sum = heap.stacks[i];
       sum.track = tracks[sum.track];
       sum.stack = stacks[Index(sum.stack)];
+      heap.stacks.Set(i, sum);
     }
-    if (!std::is_sorted(sums.begin(), sums.end(), order)) {
-      std::sort(sums.begin(), sums.end(), order);
-    }
-    model::JoinNeighbours(
-        sums, place,
-        [](const FoldedStack& from, FoldedStack& into) { into += from; });
+    heap.stacks.SortAndJoin();
     for (model::FoldedBlock& block : heap.peak_blocks) {
       block.track = tracks[block.track];
     }

@@ -21,6 +21,10 @@ size_t HistogramEntry(int64_t value) {
       std::bit_width(static_cast<uint64_t>(std::max<int64_t>(value, 0))));
 }
 
+uint64_t KeyOf(model::TrackIndex track, model::StackId stack) {
+  return uint64_t{track} << 32 | Index(stack);
+}
+
 // The microsecond of a row in PyTorch's memory timeline: the double nearest to
 // ns / 1000, cut off.
 int64_t MicrosecondOf(TimeNs time_ns) {
@@ -105,7 +109,7 @@ int64_t HeapFold::EndProgram(Heap& heap, const HeapThread& thread,
                              TimeNs time_ns) {
   heap.live.ForEach([&](const LiveBlocks::Block& block) {
     heap.folded.replaced += {1, block.bytes};
-    EndBlock(heap, block);
+    EndBlock(heap, block, /*is_temporary=*/false);
   });
   if (with_changes_) {
     for (int64_t left = heap.live_bytes; left != 0;) {
@@ -132,9 +136,13 @@ void HeapFold::AddChange(Heap& heap, model::TrackIndex track,
 }
 
 // The peak's blocks are those that were there before it, and its own.
-void HeapFold::EndBlock(Heap& heap, const LiveBlocks::Block& block) {
-  ChangeAlive(heap, block.sum, {-1, -block.bytes});
-  if (with_changes_ && block.peaks != static_cast<uint32_t>(heap.peaks)) {
+void HeapFold::EndBlock(Heap& heap, const LiveBlocks::Block& block,
+                        bool is_temporary) {
+  FoldedStack sum = heap.folded.stacks[block.sum];
+  if (is_temporary) sum.temporary += {1, block.bytes};
+  ChangeAlive(heap, block.sum, {-1, -block.bytes}, sum);
+  heap.folded.stacks.Set(block.sum, sum);
+  if (with_changes_ && block.peaks != heap.peaks) {
     heap.of_ranges.ended.push_back(block);
   }
 }
@@ -151,32 +159,42 @@ HeapFold::Heap& HeapFold::HeapOf(int64_t pid) {
 
 uint32_t HeapFold::SumOf(Heap& heap, model::TrackIndex track,
                          model::StackId stack) {
-  const uint64_t key = uint64_t{track} << 32 | Index(stack);
+  const uint64_t key = KeyOf(track, stack);
   Recent& recent =
       recent_[(key + 1) * 0x9e3779b97f4a7c15u >> (64 - kRecentBits)];
   if (recent.heap == &heap && recent.key == key) return recent.sum;
-  std::vector<FoldedStack>& sums = heap.folded.stacks;
-  const auto [entry, is_new] =
-      heap.sum_of.try_emplace(key, static_cast<uint32_t>(sums.size()));
+  model::FoldedStacks& sums = heap.folded.stacks;
+  const auto hash_of = [](uint64_t key) {
+    const uint64_t hash = key * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+  };
+  uint32_t& place = heap.sum_of.PlaceOf(hash_of(key), [&](uint32_t i) {
+    return sums.stack(i) == stack && sums.track(i) == track;
+  });
+  const bool is_new = place == IndexTable::kNone;
   if (is_new) {
-    FoldedStack& sum = sums.emplace_back();
-    sum.track = track;
-    sum.stack = stack;
+    place = static_cast<uint32_t>(sums.size());
+    sums.push_back({.track = track, .stack = stack});
     heap.of_sums.emplace_back().thread =
         heap.thread_of
             .try_emplace(track, static_cast<uint32_t>(heap.thread_of.size()))
             .first->second;
     heap.last_block.resize(heap.thread_of.size());
   }
-  recent = {&heap, key, entry->second};
-  return entry->second;
+  recent = {&heap, key, place};
+  if (is_new) {
+    heap.sum_of.Grow(sums.size(), [&](uint32_t i) {
+      return hash_of(KeyOf(sums.track(i), sums.stack(i)));
+    });
+  }
+  return recent.sum;
 }
 
-void HeapFold::ChangeAlive(Heap& heap, uint32_t index, const BlockSum& change) {
-  FoldedStack& sum = heap.folded.stacks[index];
-  uint64_t& peak = heap.of_sums[index].peak;
-  if (peak != heap.peaks) {
-    peak = heap.peaks;
+void HeapFold::ChangeAlive(Heap& heap, uint32_t index, const BlockSum& change,
+                           FoldedStack& sum) {
+  uint32_t& peaks = heap.of_sums[index].peaks;
+  if (peaks != heap.peaks) {
+    peaks = heap.peaks;
     sum.at_peak = sum.alive;
   }
   sum.alive += change;
@@ -192,18 +210,17 @@ void HeapFold::Allocate(Heap& heap, model::TrackIndex track,
   const BlockSum block = {1, record.bytes};
   heap.folded.allocated += block;
   ++heap.folded.sizes[HistogramEntry(record.bytes)];
-  heap.folded.stacks[index].allocated += block;
   int64_t change = record.bytes - ended;
   LiveBlocks::Block old;
   if (heap.live.Put({.address = record.address,
                      .bytes = record.bytes,
                      .time_ns = record.time_ns,
                      .sum = index,
-                     .peaks = static_cast<uint32_t>(heap.peaks)},
+                     .peaks = heap.peaks},
                     &old)) {
     heap.folded.replaced += {1, old.bytes};
     ++frees_not_seen_;
-    EndBlock(heap, old);
+    EndBlock(heap, old, /*is_temporary=*/false);
     change -= old.bytes;
     if (with_changes_) {
       AddChange(heap, track,
@@ -214,7 +231,10 @@ void HeapFold::Allocate(Heap& heap, model::TrackIndex track,
     AddChange(heap, track,
               {record.time_ns, record.bytes, FoldedChangeKind::kAllocation});
   }
-  ChangeAlive(heap, index, block);
+  FoldedStack sum = heap.folded.stacks[index];
+  sum.allocated += block;
+  ChangeAlive(heap, index, block, sum);
+  heap.folded.stacks.Set(index, sum);
   heap.last_block[heap.of_sums[index].thread] = record.address;
   AddToCurves(heap, record.time_ns, change);
   if (heap.live_bytes > heap.folded.peak_bytes) {
@@ -232,14 +252,12 @@ void HeapFold::Free(Heap& heap, model::TrackIndex track,
     ++frees_of_unknown_;
     return;
   }
-  FoldedStack& sum = heap.folded.stacks[block.sum];
   heap.folded.freed += {1, block.bytes};
   ++heap.folded.lifetimes[HistogramEntry(record.time_ns - block.time_ns)];
-  if (sum.track == track &&
-      heap.last_block[heap.of_sums[block.sum].thread] == record.address) {
-    sum.temporary += {1, block.bytes};
-  }
-  EndBlock(heap, block);
+  const bool is_temporary =
+      heap.folded.stacks.track(block.sum) == track &&
+      heap.last_block[heap.of_sums[block.sum].thread] == record.address;
+  EndBlock(heap, block, is_temporary);
   if (with_changes_) {
     AddChange(heap, track,
               {record.time_ns, -block.bytes, FoldedChangeKind::kFree});
@@ -264,9 +282,9 @@ void HeapFold::FinishPeak(Heap& heap) {
   if (heap.folded.peak_bytes == 0) return;
   std::vector<model::FoldedBlock>& blocks = heap.folded.peak_blocks;
   const auto add = [&](const LiveBlocks::Block& block) {
-    if (block.peaks == static_cast<uint32_t>(heap.peaks)) return;
+    if (block.peaks == heap.peaks) return;
     blocks.push_back(
-        {heap.folded.stacks[block.sum].track, block.time_ns, block.bytes});
+        {heap.folded.stacks.track(block.sum), block.time_ns, block.bytes});
   };
   std::for_each(heap.of_ranges.ended.begin(), heap.of_ranges.ended.end(), add);
   heap.live.ForEach(add);
@@ -279,15 +297,17 @@ void HeapFold::Finish(Heap& heap) {
   for (auto& [track, changes] : heap.of_ranges.threads) {
     heap.folded.threads.push_back({track, std::move(changes)});
   }
-  std::vector<FoldedStack>& stacks = heap.folded.stacks;
+  // They take as much memory as the sums themselves.
+  heap.live.Clear();
+  heap.sum_of = {};
+  model::FoldedStacks& stacks = heap.folded.stacks;
   for (size_t i = 0; i < stacks.size(); ++i) {
-    if (heap.of_sums[i].peak != heap.peaks) stacks[i].at_peak = stacks[i].alive;
-    if (heap.folded.peak_bytes == 0) stacks[i].at_peak = {};
+    FoldedStack sum = stacks[i];
+    if (heap.of_sums[i].peaks != heap.peaks) sum.at_peak = sum.alive;
+    if (heap.folded.peak_bytes == 0) sum.at_peak = {};
+    stacks.Set(i, sum);
   }
-  std::sort(stacks.begin(), stacks.end(),
-            [](const FoldedStack& a, const FoldedStack& b) {
-              return std::tie(a.track, a.stack) < std::tie(b.track, b.stack);
-            });
+  stacks.SortAndJoin();
   heap.folded.live = heap.curve.Points();
   Heap finished;
   finished.folded = std::move(heap.folded);

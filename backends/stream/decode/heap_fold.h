@@ -35,8 +35,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "backends/stream/decode/heap_curve.h"
+#include "backends/stream/decode/index_table.h"
 #include "profiler/base/time.h"
 #include "profiler/model/folded_changes.h"
 #include "profiler/model/folded_memory.h"
@@ -120,7 +120,8 @@ class HeapFold {
  private:
   // What else is known of the blocks of one thread and stack.
   struct OfSum {
-    uint64_t peak = 0;    // the sum's at_peak is valid if this is the heap's
+    // The sum's at_peak is valid if these are the heap's: the lower bits.
+    uint32_t peaks = 0;
     uint32_t thread = 0;  // in last_block
   };
   // What ranges need. Empty without kChanges.
@@ -135,8 +136,8 @@ class HeapFold {
   struct Heap {
     model::FoldedHeap folded;  // its stacks are the sums, not sorted yet
     LiveBlocks live;
-    std::vector<OfSum> of_sums;                      // by index of the sum
-    absl::flat_hash_map<uint64_t, uint32_t> sum_of;  // by track and stack
+    std::vector<OfSum> of_sums;  // by index of the sum
+    IndexTable sum_of;           // by track and stack
     std::unordered_map<model::TrackIndex, uint32_t> thread_of;
     // By thread: its last block, while it has allocated no other.
     std::vector<uint64_t> last_block;
@@ -144,7 +145,7 @@ class HeapFold {
     OfRanges of_ranges;
     int64_t live_bytes = 0;  // of the present program
     uint32_t program = 0;
-    uint64_t peaks = 1;
+    uint32_t peaks = 1;        // how many there were; the lower bits
     bool is_finished = false;  // has only `folded`
   };
 
@@ -158,8 +159,10 @@ class HeapFold {
 
   Heap& HeapOf(int64_t pid);
   uint32_t SumOf(Heap& heap, model::TrackIndex track, model::StackId stack);
+  // `sum` is the one with the index, as it is now.
   static void ChangeAlive(Heap& heap, uint32_t index,
-                          const model::BlockSum& change);
+                          const model::BlockSum& change,
+                          model::FoldedStack& sum);
   // `ended`: the bytes of blocks that ended at the same time.
   void Allocate(Heap& heap, model::TrackIndex track, const HeapRecord& record,
                 int64_t ended);
@@ -168,7 +171,7 @@ class HeapFold {
   int64_t EndProgram(Heap& heap, const HeapThread& thread, TimeNs time_ns);
   void AddChange(Heap& heap, model::TrackIndex track,
                  const model::FoldedChange& change);
-  void EndBlock(Heap& heap, const LiveBlocks::Block& block);
+  void EndBlock(Heap& heap, const LiveBlocks::Block& block, bool is_temporary);
   void AddToCurves(Heap& heap, TimeNs time_ns, int64_t change);
   static void FinishPeak(Heap& heap);
   static void Finish(Heap& heap);

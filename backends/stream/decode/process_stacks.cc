@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "profiler/model/folded_memory.h"
-#include "profiler/model/join_neighbours.h"
 #include "profiler/symbolize/process_mappings.h"
 
 namespace kymo::stream {
@@ -17,19 +16,6 @@ constexpr uint64_t kFileNumberMask = ~uint64_t{0} << record::kFileNumberShift;
 
 size_t FileNumberOf(uint64_t address) {
   return address >> record::kFileNumberShift;
-}
-
-// Two numbers may have one id.
-void JoinEqual(std::vector<model::FoldedStack>& sums) {
-  const auto place = [](const model::FoldedStack& sum) {
-    return std::pair(sum.track, sum.stack);
-  };
-  if (!std::ranges::is_sorted(sums, {}, place)) {
-    std::ranges::sort(sums, {}, place);
-  }
-  model::JoinNeighbours(sums, place,
-                        [](const model::FoldedStack& from,
-                           model::FoldedStack& into) { into += from; });
 }
 
 }  // namespace
@@ -78,8 +64,13 @@ void ProcessStacks::Name() {
   std::for_each(shard_.memory.begin(), shard_.memory.end(), set_id);
   if (shard_.folded_memory == nullptr) return;
   for (model::FoldedHeap& heap : shard_.folded_memory->heaps) {
-    std::ranges::for_each(heap.stacks, set_id);
-    JoinEqual(heap.stacks);
+    for (size_t i = 0; i < heap.stacks.size(); ++i) {
+      model::FoldedStack sum = heap.stacks[i];
+      set_id(sum);
+      heap.stacks.Set(i, sum);
+    }
+    // Two numbers may have one id.
+    heap.stacks.SortAndJoin();
   }
 }
 

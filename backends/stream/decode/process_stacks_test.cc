@@ -123,8 +123,7 @@ TEST_F(ProcessStacksTest, SumsOfStacksThatGetOneIdAreJoined) {
        .at_peak = {1, 5}},
       {.track = 1, .stack = stacks_.Add(kPid, first), .allocated = {1, 7}}};
   stacks_.Name();
-  const std::vector<model::FoldedStack>& sums =
-      shard_.folded_memory->heaps[0].stacks;
+  const model::FoldedStacks& sums = shard_.folded_memory->heaps[0].stacks;
   ASSERT_EQ(sums.size(), 2u);
   EXPECT_EQ(sums[0].allocated, (model::BlockSum{3, 25}));
   EXPECT_EQ(sums[0].temporary, (model::BlockSum{1, 8}));
