@@ -4,14 +4,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 
-#include "absl/hash/hash.h"
-#include "absl/strings/string_view.h"
 #include "backends/stream/decode/heap_fold.h"
+#include "backends/stream/decode/index_table.h"
 
 namespace kymo::stream {
 namespace {
@@ -19,98 +17,77 @@ namespace {
 using record::Slot;
 using record::SlotKind;
 
-// Texts that stay where they are: to grow, one array would be in memory twice.
-class Texts {
- public:
-  absl::string_view Keep(absl::string_view text) {
-    if (text.size() > kBlockBytes - used_) {
-      blocks_.push_back(std::make_unique_for_overwrite<char[]>(kBlockBytes));
-      used_ = 0;
-    }
-    char* const at = blocks_.back().get() + used_;
-    std::memcpy(at, text.data(), text.size());
-    used_ += text.size();
-    return {at, text.size()};
-  }
-
- private:
-  static constexpr size_t kBlockBytes = size_t{1} << 20;
-  static_assert(kBlockBytes > sizeof(record::PayloadHeader) +
-                                  std::numeric_limits<uint16_t>::max());
-
-  std::vector<std::unique_ptr<char[]>> blocks_;
-  size_t used_ = kBlockBytes;  // of the last block
+// 96 bits of a hash, which tell the payloads of stacks apart. The chance that
+// two of ten million payloads have the same hash is less than 1 to 10^14.
+struct PayloadHash {
+  uint64_t first = 0;
+  uint32_t second = 0;
 };
 
-// Stacks that have been seen, by the bytes of their payloads. A payload is kept
-// when it comes for the second time: most stacks of a program with very many
-// come once.
+// Each step can be undone. So payloads that differ in one word never have the
+// same hash.
+PayloadHash HashOf(std::span<const Slot> payload, size_t bytes, int64_t pid) {
+  uint64_t first = static_cast<uint64_t>(pid) * 0x9e3779b97f4a7c15u;
+  uint64_t second = ~first;
+  const auto add = [&](uint64_t word) {
+    first = (first ^ word) * 0xff51afd7ed558ccdu;
+    first ^= first >> 32;
+    second = (second + word) * 0xc4ceb9fe1a85ec53u;
+    second ^= second >> 29;
+  };
+  const char* const begin = reinterpret_cast<const char*>(payload.data());
+  uint64_t word = 0;
+  size_t at = 0;
+  for (; at + sizeof(word) <= bytes; at += sizeof(word)) {
+    std::memcpy(&word, begin + at, sizeof(word));
+    add(word);
+  }
+  word = 0;
+  std::memcpy(&word, begin + at, bytes - at);
+  add(word);
+  return {first, static_cast<uint32_t>(second >> 32)};
+}
+
+// Stacks that have been seen, by their payloads.
 class SeenStacks {
  public:
   SeenStacks(const HeapStreams& streams, model::LossLedger& ledger)
-      : streams_(streams), ledger_(ledger), table_(size_t{1} << kFirstBits) {}
+      : streams_(streams), ledger_(ledger) {}
 
   model::StackId Find(std::span<const Slot> payload, int64_t pid) {
     record::PayloadHeader header;
     std::memcpy(&header, payload.data(), sizeof(header));
-    const absl::string_view text(
-        reinterpret_cast<const char*>(payload.data()),
-        std::min<size_t>(sizeof(header) + header.size_bytes,
-                         payload.size_bytes()));
-    const uint64_t hash =
-        absl::Hash<std::pair<int64_t, absl::string_view>>()({pid, text});
-    size_t place = hash & (table_.size() - 1);
-    for (; table_[place] != 0; place = (place + 1) & (table_.size() - 1)) {
-      Seen& seen = seen_[table_[place] - 1];
-      if (seen.hash != hash) continue;
-      if (seen.kept == kNotKept) {
-        seen.kept = static_cast<uint32_t>(kept_.size());
-        kept_.push_back({pid, texts_.Keep(text)});
-        seen.stack = streams_.stack(payload, pid);
-        return seen.stack;
-      }
-      const Kept& kept = kept_[seen.kept];
-      if (kept.pid == pid && kept.text == text) {
-        // streams_.stack counts it the other times.
-        if (header.key != 0) ledger_.Add(model::Loss::kStacksTruncated, 1);
-        return seen.stack;
-      }
+    const PayloadHash hash =
+        HashOf(payload,
+               std::min<size_t>(sizeof(header) + header.size_bytes,
+                                payload.size_bytes()),
+               pid);
+    uint32_t& place = table_.PlaceOf(hash.first, [&](uint32_t i) {
+      return seen_[i].first == hash.first && seen_[i].second == hash.second;
+    });
+    if (place != IndexTable::kNone) {
+      // streams_.stack counts it the first time.
+      if (header.key != 0) ledger_.Add(model::Loss::kStacksTruncated, 1);
+      return seen_[place].stack;
     }
-    seen_.push_back({.hash = hash, .stack = streams_.stack(payload, pid)});
-    table_[place] = static_cast<uint32_t>(seen_.size());
-    if (seen_.size() * 2 > table_.size()) Grow();
-    return seen_.back().stack;
+    place = static_cast<uint32_t>(seen_.size());
+    const model::StackId stack = streams_.stack(payload, pid);
+    seen_.push_back({hash.first, hash.second, stack});
+    table_.Grow(seen_.size(), [&](uint32_t i) { return seen_[i].first; });
+    return stack;
   }
 
  private:
-  static constexpr int kFirstBits = 12;
-  static constexpr uint32_t kNotKept = ~uint32_t{0};
-  // Until its payload is kept, it may be of another one with the same hash.
   struct Seen {
-    uint64_t hash = 0;
+    uint64_t first = 0;   // of its hash
+    uint32_t second = 0;  // of its hash
     model::StackId stack = model::kEmptyStack;
-    uint32_t kept = kNotKept;  // index in kept_
   };
-  struct Kept {
-    int64_t pid = 0;
-    absl::string_view text;
-  };
-
-  void Grow() {
-    table_.assign(table_.size() * 2, 0);
-    for (size_t i = 0; i < seen_.size(); ++i) {
-      size_t place = seen_[i].hash & (table_.size() - 1);
-      while (table_[place] != 0) place = (place + 1) & (table_.size() - 1);
-      table_[place] = static_cast<uint32_t>(i + 1);
-    }
-  }
 
   const HeapStreams& streams_;
   model::LossLedger& ledger_;
   std::vector<Seen> seen_;
-  std::vector<Kept> kept_;
-  Texts texts_;                  // of kept payloads
-  std::vector<uint32_t> table_;  // 1 + index in seen_; 0 = nothing
+  IndexTable table_;
 };
 
 // The records of one stream, one chunk at a time.

@@ -8,8 +8,7 @@
 // time in the order of the streams. A chunk is read when its turn comes.
 //
 // Memory: one chunk's records for each thread that is recording at the moment,
-//   16 bytes for each different stack, the payloads of those that repeat, and
-//   what heap_fold.h keeps.
+//   21 to 27 bytes for each different stack, and what heap_fold.h keeps.
 // Threads: none. Errors: a free at address 0 is counted
 //   (kFreesOfUnknownBlocks).
 #ifndef KYMO_BACKENDS_STREAM_DECODE_HEAP_STREAMS_H_
@@ -52,8 +51,8 @@ struct HeapStreams {
   LaterPrograms later_programs;
   // Whether ranges may enclose the records (HeapFold::With::kChanges).
   bool with_changes = false;
-  // The stack that a payload is, or a number for it. Called at most twice for
-  // each different one.
+  // The stack that a payload is, or a number for it. Called once for each
+  // different one.
   std::function<model::StackId(std::span<const record::Slot>, int64_t pid)>
       stack;
   // Called for each chunk whose records have been read; may be empty.
