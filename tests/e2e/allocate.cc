@@ -257,6 +257,24 @@ int Operations() {
   return 0;
 }
 
+// More memory than there is, in four ways.
+int Fail() {
+  size_t bytes = size_t{1} << 60;
+  Opaque(&bytes);
+  int failed = Opaque(malloc(bytes)) == nullptr;
+  failed += Opaque(::operator new(bytes, std::nothrow)) == nullptr;
+  for (const bool is_aligned : {false, true}) {
+    try {
+      Opaque(is_aligned ? ::operator new (bytes, std::align_val_t{64})
+                        : ::operator new(bytes));
+    } catch (const std::bad_alloc&) {
+      ++failed;
+    }
+  }
+  printf("%d\n", failed);
+  return 0;
+}
+
 // Leaks in a function of the library; returns where that is.
 void* LeakIn(const char* path, const char* function, size_t bytes) {
   using Call = void (*)(void (*)(void*), void*);
@@ -289,6 +307,7 @@ int main(int argc, char** argv) {
   if (what == "steps") return Steps();
   if (what == "sampled") return Sampled(argc > 2);
   if (what == "fiber") return Fiber();
+  if (what == "fail") return Fail();
   if (what == "turns" && argc > 3) return LeakInTurn(argv[2], argv[3]);
   if (what == "pairs") {
     const int64_t count = argc > 2 ? atoll(argv[2]) : 10'000'000;
@@ -297,6 +316,6 @@ int main(int argc, char** argv) {
   if (what == "operations") return Operations();
   fprintf(stderr,
           "usage: allocate "
-          "exact|leak|clean|steps|sampled|fiber|pairs|turns|operations\n");
+          "exact|leak|clean|steps|sampled|fiber|fail|pairs|turns|operations\n");
   return 2;
 }

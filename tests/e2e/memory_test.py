@@ -201,17 +201,20 @@ class MemoryTest(unittest.TestCase):
         self.check_plausible(heap, 5000)
         self.assertGreater(heap["peak"]["bytes"], 5_000_000)
 
-    def test_python_over_other_allocators(self):
+    def over_other_allocators(self):
+        """The name of each, and the environment that preloads it."""
         folder = pathlib.Path("/usr/lib/x86_64-linux-gnu")
         for libraries, package in ALLOCATORS.items():
             with self.subTest(package):
-                library = next(filter(lambda name: (folder / name).exists(), libraries), None)
-                self.assertIsNotNone(library, f"{package} is not installed")
-                path = folder / library
-                env = dict(os.environ, LD_PRELOAD=str(path))
+                found = [name for name in libraries if (folder / name).exists()]
+                self.assertTrue(found, f"{package} is not installed")
+                yield found[0], dict(os.environ, LD_PRELOAD=str(folder / found[0]))
+
+    def test_python_over_other_allocators(self):
+        for library, env in self.over_other_allocators():
+            with self.subTest(library):
                 result = self.profile(
-                    "/usr/bin/python3", "-c",
-                    "x = [bytearray(1000) for i in range(5000)]; "
+                    "/usr/bin/python3", "-c", "x = [bytearray(1000) for i in range(5000)]; "
                     "print(open('/proc/self/maps').read())", env=env)
                 self.assertEqual(result.status, 0, result.stderr)
                 self.assertIn(library.encode(), result.stdout)
@@ -357,6 +360,16 @@ class MemoryTest(unittest.TestCase):
         self.assertEqual(result.heap()["totals"]["out_of_memory"], 1)
         self.assertIn("  Out of memory                1\n", result.table)
         self.assertNotIn("as reported", result.stderr + result.table)
+
+    def test_each_failure_of_operator_new_is_counted_once(self):
+        for library, env in [("libc", None), *self.over_other_allocators()]:
+            ends = library.startswith("libmimalloc")  # where it should throw
+            # Nobody sees the aligned form of tcmalloc fail.
+            counted = 3 if ends or library.startswith("libtcmalloc") else 4
+            with self.subTest(library):
+                result = self.profile(ALLOCATE, "fail", env=env)
+                self.assertEqual(result.stdout, b"" if ends else b"4\n", result.stderr)
+                self.assertEqual(result.heap()["totals"]["out_of_memory"], counted)
 
     def test_a_wrong_setting_is_refused(self):
         for flag, word in (("--memory_mode=some", "counters"),

@@ -243,14 +243,20 @@ KYMO_HOOK size_t malloc_usable_size(void* block) {
 
 // --- operator new and delete, under the names that compilers give them ---
 
-#define KYMO_NEW(name, alignment, parameters, ...)  \
-  KYMO_HOOK void* name parameters {                 \
-    if (!kymo::memory::NewIsMalloc()) [[unlikely]]  \
-      return RealNew(#name, __VA_ARGS__);           \
-    void* const block = NewBlock(bytes, alignment); \
-    if (block == nullptr) [[unlikely]]              \
-      return RealNew(#name, __VA_ARGS__);           \
-    return Allocated(block, bytes, KYMO_FRAME);     \
+// Where there is no memory, the real operator tries again before it throws. If
+// it calls malloc, the hook of that reports the failure. Of the aligned forms,
+// jemalloc's call aligned_alloc, while those of others may report nothing.
+#define KYMO_NEW(name, alignment, parameters, ...)             \
+  KYMO_HOOK void* name parameters {                            \
+    if (!kymo::memory::NewIsMalloc()) [[unlikely]]             \
+      return RealNew(#name, __VA_ARGS__);                      \
+    void* const block = NewBlock(bytes, alignment);            \
+    if (block == nullptr) [[unlikely]] {                       \
+      if (alignment == 0 && !kymo::memory::CallsMalloc(#name)) \
+        Allocated(nullptr, bytes, KYMO_FRAME);                 \
+      return RealNew(#name, __VA_ARGS__);                      \
+    }                                                          \
+    return Allocated(block, bytes, KYMO_FRAME);                \
   }
 
 #define KYMO_DELETE(name, parameters, ...)           \

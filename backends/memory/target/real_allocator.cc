@@ -206,6 +206,12 @@ const void* FirstFile(const char* name) noexcept {
                                                         : first.dli_fbase;
 }
 
+bool IsFileOfCppLibrary(const char* file) noexcept {
+  return *file == '\0' || BaseNameBegins(file, "libstdc++.so") ||
+         BaseNameBegins(file, "libc++.so") ||
+         BaseNameBegins(file, "libc++abi.so");
+}
+
 bool FindNewIsMalloc() noexcept {
   // A program may define malloc itself. It may also define only those forms of
   // new and delete that the C++ library's other forms call.
@@ -214,9 +220,7 @@ bool FindNewIsMalloc() noexcept {
     if (FirstFile(name) != FirstFile("kymo_heap_hooks_v1")) return false;
   }
   const char* const file = FileOf(FindNext("_Znwm"));
-  return *file == '\0' || BaseNameBegins(file, "libstdc++.so") ||
-         BaseNameBegins(file, "libc++.so") ||
-         BaseNameBegins(file, "libc++abi.so") ||
+  return IsFileOfCppLibrary(file) ||
          strcmp(file, FileOf(reinterpret_cast<void*>(real.malloc))) == 0;
 }
 
@@ -242,6 +246,10 @@ void* FindNext(const char* name) noexcept {
   }
   --finding;
   return found;
+}
+
+bool CallsMalloc(const char* operator_new) noexcept {
+  return IsFileOfCppLibrary(FileOf(FindNext(operator_new)));
 }
 
 bool NewIsMalloc() noexcept {

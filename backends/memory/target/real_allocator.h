@@ -44,6 +44,10 @@ extern constinit RealAllocator real;
 // see the blocks that this owner takes from malloc.
 bool NewIsMalloc() noexcept;
 
+// Whether the form of operator new behind the hooks is the C++ library's, which
+// calls malloc, and so the hook of that. jemalloc's own forms do not.
+bool CallsMalloc(const char* operator_new) noexcept;
+
 // The function `name` behind the hooks; null if there is none.
 void* FindNext(const char* name) noexcept;
 
