@@ -260,12 +260,13 @@ void ElfSymbols::AddStubsByPlace(const ElfImage& image,
 
 void ElfSymbols::AddStub(const Elf64_Rela& relocation, uint64_t address,
                          uint64_t size_bytes) {
-  symbols_.push_back({.address = address,
-                      .end = address + size_bytes,
-                      .name = ELF64_R_SYM(relocation.r_info),
-                      .table = static_cast<uint16_t>(tables_.size() - 1),
-                      .binding = 0,
-                      .is_stub = true});
+  symbols_.push_back(
+      {.address = address,
+       .end = address + size_bytes,
+       .name = static_cast<uint32_t>(ELF64_R_SYM(relocation.r_info)),
+       .table = static_cast<uint16_t>(tables_.size() - 1),
+       .binding = 0,
+       .is_stub = true});
 }
 
 void ElfSymbols::Seal() {
