@@ -66,7 +66,7 @@ uint32_t FoldedStacks::FrameOf(std::string_view name) {
 }
 
 void FoldedStacks::Add(const FrameTree::Place& place, int64_t weight) {
-  weights_.resize(tree_.nodes().size());
+  weights_.resize(tree_.node_count());
   weights_[place.node] += weight;
   if (weight > 0 && place.is_folded) ++folded_count_;
   has_stacks_ = true;
@@ -107,10 +107,10 @@ void FoldedStacks::AddWaits(std::span<const analysis::WaitGroup> waits,
 }
 
 std::vector<int64_t> FoldedStacks::Totals() const {
-  std::vector<int64_t> totals(tree_.nodes().size());
-  for (size_t i = totals.size(); i-- > 0;) {
+  std::vector<int64_t> totals(tree_.node_count());
+  for (uint32_t i = tree_.node_count(); i-- > 0;) {
     if (i < weights_.size()) totals[i] += std::max<int64_t>(weights_[i], 0);
-    const uint32_t parent = tree_.nodes()[i].parent;
+    const uint32_t parent = tree_.parent(i);
     if (parent != FrameTree::kNoNode) totals[parent] += totals[i];
   }
   return totals;
@@ -122,31 +122,19 @@ int64_t FoldedStacks::total() const {
   return total;
 }
 
-std::string FoldedStacks::TextOf(const FrameTree::Node& node) const {
-  if (node.frame == FrameTree::kFoldedFrames) {
-    return FoldedFramesText(node.folded_frames);
+std::string FoldedStacks::TextOf(uint32_t node) const {
+  const uint32_t frame = tree_.frame(node);
+  if (frame == FrameTree::kFoldedFrames) {
+    return FoldedFramesText(tree_.folded_frames(node));
   }
-  return std::string(node.frame == FrameTree::kOtherStacks
-                         ? kOther
-                         : texts_.Get(NameId{node.frame}));
+  return std::string(
+      frame == FrameTree::kOtherStacks ? kOther : texts_.Get(NameId{frame}));
 }
 
-size_t FoldedStacks::LengthOf(const FrameTree::Node& node) const {
-  return node.frame >= FrameTree::kOtherStacks
-             ? TextOf(node).size()
-             : texts_.Get(NameId{node.frame}).size();
-}
-
-std::vector<size_t> FoldedStacks::Lengths() const {
-  std::vector<size_t> lengths;
-  lengths.reserve(tree_.nodes().size());
-  for (const FrameTree::Node& node : tree_.nodes()) {
-    const size_t length = LengthOf(node);
-    lengths.push_back(node.parent == FrameTree::kNoNode
-                          ? length
-                          : lengths[node.parent] + 1 + length);
-  }
-  return lengths;
+size_t FoldedStacks::LengthOf(uint32_t node) const {
+  const uint32_t frame = tree_.frame(node);
+  return frame >= FrameTree::kOtherStacks ? TextOf(node).size()
+                                          : texts_.Get(NameId{frame}).size();
 }
 
 // What decides how many bytes a Prune leaves. Most nodes do not: one without a
@@ -156,26 +144,32 @@ std::vector<size_t> FoldedStacks::Lengths() const {
 class FoldedStacks::Sizes {
  public:
   Sizes(const FoldedStacks& folded, const std::vector<int64_t>& totals,
-        int64_t at_least)
-      : lengths_(folded.Lengths()) {
-    const std::vector<FrameTree::Node>& nodes = folded.tree_.nodes();
-    for (uint32_t i = 0; i < nodes.size(); ++i) {
+        int64_t at_least) {
+    const FrameTree& tree = folded.tree_;
+    // Of the line of each node that stays, without its weight.
+    std::vector<uint32_t> lengths(totals.size());
+    for (uint32_t i = 0; i < totals.size(); ++i) {
       if (totals[i] == 0) continue;
-      const bool is_root = nodes[i].parent == FrameTree::kNoNode;
+      const uint32_t parent = tree.parent(i);
+      const bool is_root = parent == FrameTree::kNoNode;
+      if (is_root || totals[i] >= at_least) {
+        lengths[i] = static_cast<uint32_t>(folded.LengthOf(i) +
+                                           (is_root ? 0 : lengths[parent] + 1));
+      }
       const int64_t always = std::numeric_limits<int64_t>::max();
       const int64_t own = i < folded.weights_.size() ? folded.weights_[i] : 0;
       if (own > 0 && (is_root || totals[i] >= at_least)) {
         lines_.push_back(
-            {is_root ? always : totals[i], BytesOfLine(lengths_[i], own)});
+            {is_root ? always : totals[i], BytesOfLine(lengths[i], own)});
       }
       if (is_root) continue;
-      const uint32_t parent = nodes[i].parent;
-      const bool has_root = nodes[parent].parent == FrameTree::kNoNode;
+      const bool has_root = tree.parent(parent) == FrameTree::kNoNode;
       if (!has_root &&
           (totals[parent] == totals[i] || totals[parent] < at_least)) {
         continue;
       }
-      parts_.push_back({parent, has_root ? always : totals[parent], totals[i]});
+      parts_.push_back({parent, lengths[parent],
+                        has_root ? always : totals[parent], totals[i]});
     }
     // A node's parts stand beside each other.
     std::stable_sort(
@@ -195,7 +189,8 @@ class FoldedStacks::Sizes {
         if (parts_[i].total < least) other += parts_[i].total;
       }
       if (other == 0 || first.parent_total < least) continue;
-      bytes += BytesOfLine(lengths_[first.parent] + 1 + kOther.size(), other);
+      bytes +=
+          BytesOfLine(first.parent_length + size_t{1} + kOther.size(), other);
     }
     return bytes;
   }
@@ -208,6 +203,7 @@ class FoldedStacks::Sizes {
   // A node that may go while its parent stays.
   struct Part {
     uint32_t parent;
+    uint32_t parent_length;
     int64_t parent_total;
     int64_t total;
   };
@@ -216,7 +212,6 @@ class FoldedStacks::Sizes {
     return length + absl::StrCat(" ", weight, "\n").size();
   }
 
-  const std::vector<size_t> lengths_;
   std::vector<Line> lines_;
   std::vector<Part> parts_;
 };
@@ -245,17 +240,16 @@ void FoldedStacks::Prune(int64_t least) {
   std::vector<std::pair<uint32_t, int64_t>> others;  // by parent
   weights_.resize(count);
   for (uint32_t i = 0; i < count; ++i) {
-    const FrameTree::Node& node = tree_.nodes()[i];
-    is_shown[i] = node.parent == FrameTree::kNoNode ||
-                  (is_shown[node.parent] && totals[i] >= least);
+    const uint32_t parent = tree_.parent(i);
+    is_shown[i] = parent == FrameTree::kNoNode ||
+                  (is_shown[parent] && totals[i] >= least);
     if (is_shown[i]) continue;
     // Folded stacks are counted already.
-    const bool is_counted =
-        tree_.nodes()[node.parent].frame == FrameTree::kFoldedFrames;
+    const bool is_counted = tree_.frame(parent) == FrameTree::kFoldedFrames;
     if (weights_[i] > 0 && !is_counted) ++pruned_count_;
     weights_[i] = 0;
-    if (totals[i] != 0 && is_shown[node.parent]) {
-      others.emplace_back(node.parent, totals[i]);
+    if (totals[i] != 0 && is_shown[parent]) {
+      others.emplace_back(parent, totals[i]);
     }
   }
   folded_count_ += pruned_count_;
@@ -276,15 +270,14 @@ void FoldedStacks::Restore() {
 // among them. After a Prune these are few.
 std::vector<uint32_t> FoldedStacks::ShownNodes(
     std::vector<uint32_t>& parents) const {
-  const std::vector<FrameTree::Node>& nodes = tree_.nodes();
   const std::vector<int64_t> totals = Totals();
   std::vector<uint32_t> shown;
-  std::vector<uint32_t> place_of(nodes.size());
-  for (uint32_t i = 0; i < nodes.size(); ++i) {
+  std::vector<uint32_t> place_of(totals.size());
+  for (uint32_t i = 0; i < totals.size(); ++i) {
     if (totals[i] == 0) continue;
     place_of[i] = static_cast<uint32_t>(shown.size());
     shown.push_back(i);
-    const uint32_t parent = nodes[i].parent;
+    const uint32_t parent = tree_.parent(i);
     parents.push_back(parent == FrameTree::kNoNode ? FrameTree::kNoNode
                                                    : place_of[parent]);
   }
@@ -317,7 +310,7 @@ absl::Status FoldedStacks::Write(OutputDirectory& out,
   const std::vector<uint32_t> shown = ShownNodes(parents);
   std::vector<size_t> lengths;
   for (size_t i = 0; i < shown.size(); ++i) {
-    const size_t length = LengthOf(tree_.nodes()[shown[i]]);
+    const size_t length = LengthOf(shown[i]);
     lengths.push_back(parents[i] == FrameTree::kNoNode
                           ? length
                           : lengths[parents[i]] + 1 + length);
@@ -333,11 +326,10 @@ absl::Status FoldedStacks::Write(OutputDirectory& out,
     for (size_t i = begins[list]; i < begins[list + 1]; ++i) {
       const uint32_t place = children[i];
       const uint32_t node = shown[place];
-      const uint32_t frame = tree_.nodes()[node].frame;
-      const std::string_view text =
-          frame < FrameTree::kOtherStacks
-              ? texts_.Get(NameId{frame})
-              : made_texts.emplace_back(TextOf(tree_.nodes()[node]));
+      const uint32_t frame = tree_.frame(node);
+      const std::string_view text = frame < FrameTree::kOtherStacks
+                                        ? texts_.Get(NameId{frame})
+                                        : made_texts.emplace_back(TextOf(node));
       if (node < weights_.size() && weights_[node] > 0) {
         next.push_back({place, /*is_own_line=*/true, text,
                         absl::StrCat(" ", weights_[node])});

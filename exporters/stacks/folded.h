@@ -104,10 +104,8 @@ class FoldedStacks {
 
   // Of each node and everything below it.
   std::vector<int64_t> Totals() const;
-  // Of the line of each node, without its weight.
-  std::vector<size_t> Lengths() const;
-  size_t LengthOf(const FrameTree::Node& node) const;
-  std::string TextOf(const FrameTree::Node& node) const;
+  size_t LengthOf(uint32_t node) const;
+  std::string TextOf(uint32_t node) const;
   std::vector<uint32_t> ShownNodes(std::vector<uint32_t>& parents) const;
 
   const model::Trace& trace_;

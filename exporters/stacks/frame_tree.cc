@@ -17,7 +17,7 @@ FrameTree::Place FrameTree::Below(const Place& parent, uint32_t frame) {
     return place;
   }
   const uint32_t folded = Child(place.anchor, kFoldedFrames);
-  uint32_t& count = nodes_[folded].folded_frames;
+  uint32_t& count = folded_frames_[folded];
   count = std::max(count, place.depth - (max_frames_ - 1));
   place.node = Child(folded, frame);
   place.is_folded = true;
@@ -25,17 +25,7 @@ FrameTree::Place FrameTree::Below(const Place& parent, uint32_t frame) {
 }
 
 uint32_t FrameTree::Child(uint32_t parent, uint32_t frame) {
-  const auto next = static_cast<uint32_t>(nodes_.size());
-  const uint32_t behind = parent + 1;  // of kNoNode: 0
-  if (behind != next) {
-    if (nodes_[behind].parent == parent && nodes_[behind].frame == frame) {
-      return behind;
-    }
-    const auto [it, is_new] = ids_.try_emplace({parent, frame}, next);
-    if (!is_new) return it->second;
-  }
-  nodes_.push_back({.parent = parent, .frame = frame});
-  return next;
+  return NodeOf(nodes_.Push(StackOf(parent), model::FrameId{frame}));
 }
 
 std::string FoldedFramesText(uint32_t count) {

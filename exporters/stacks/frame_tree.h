@@ -16,8 +16,8 @@
 // any depth ends in one node for each function. The node's folded_frames is the
 // number of frames that the deepest of these stacks leaves out.
 //
-// Cost: constant for each Below. Memory: 12 to 40 bytes a node, and
-//   StackPlaces 8 bytes for each stack of the table.
+// Cost: constant for each Below. Memory: that of a StackTable, and for
+//   StackPlaces 8 bytes for each stack of the trace.
 // Threads: one at a time.
 #ifndef KYMO_EXPORTERS_STACKS_FRAME_TREE_H_
 #define KYMO_EXPORTERS_STACKS_FRAME_TREE_H_
@@ -39,12 +39,6 @@ class FrameTree {
   // Never frames of stacks.
   static constexpr uint32_t kFoldedFrames = ~uint32_t{0};
   static constexpr uint32_t kOtherStacks = kFoldedFrames - 1;  // of the caller
-
-  struct Node {
-    uint32_t parent = kNoNode;   // an earlier node; kNoNode: this is a root
-    uint32_t frame = 0;          // of a root: its number
-    uint32_t folded_frames = 0;  // of kFoldedFrames
-  };
 
   // A stack, and what its callees need to know of it.
   struct Place {
@@ -81,17 +75,36 @@ class FrameTree {
   }
 
   // Parents come before their children.
-  const std::vector<Node>& nodes() const { return nodes_; }
+  uint32_t node_count() const {
+    return static_cast<uint32_t>(nodes_.stack_count() - 1);
+  }
+  // An earlier node; kNoNode: the node is a root.
+  uint32_t parent(uint32_t node) const {
+    return NodeOf(nodes_.parent(StackOf(node)));
+  }
+  // Of a root: its number.
+  uint32_t frame(uint32_t node) const {
+    return Index(nodes_.leaf(StackOf(node)));
+  }
+  // REQUIRES: the node's frame is kFoldedFrames.
+  uint32_t folded_frames(uint32_t node) const {
+    return folded_frames_.find(node)->second;
+  }
 
   // Adds a node below another one, whatever the depth.
   uint32_t Child(uint32_t parent, uint32_t frame);
 
  private:
+  // Nodes are stacks, and kNoNode is the empty one.
+  static model::StackId StackOf(uint32_t node) {
+    static_assert(kNoNode + 1 == Index(model::kEmptyStack));
+    return model::StackId{node + 1};
+  }
+  static uint32_t NodeOf(model::StackId stack) { return Index(stack) - 1; }
+
   const uint32_t max_frames_;
-  std::vector<Node> nodes_;
-  // Of the nodes that are not right behind their parent. A stack that shares
-  // little with others adds a chain of nodes.
-  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> ids_;
+  model::StackTable nodes_;
+  absl::flat_hash_map<uint32_t, uint32_t> folded_frames_;  // by node
 };
 
 // "[19490 frames folded]".

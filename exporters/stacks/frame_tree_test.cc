@@ -21,11 +21,10 @@ using ::testing::ElementsAre;
 // Frames as their numbers, outermost first.
 std::string Text(const FrameTree& tree, uint32_t node) {
   std::string text;
-  for (; node != FrameTree::kNoNode; node = tree.nodes()[node].parent) {
-    const FrameTree::Node& at = tree.nodes()[node];
-    const std::string frame = at.frame == FrameTree::kFoldedFrames
-                                  ? FoldedFramesText(at.folded_frames)
-                                  : std::to_string(at.frame);
+  for (; node != FrameTree::kNoNode; node = tree.parent(node)) {
+    const std::string frame = tree.frame(node) == FrameTree::kFoldedFrames
+                                  ? FoldedFramesText(tree.folded_frames(node))
+                                  : std::to_string(tree.frame(node));
     text = text.empty() ? frame : absl::StrCat(frame, ";", text);
   }
   return text;
@@ -115,7 +114,7 @@ TEST(StackPlacesTest, StacksBelowEachRoot) {
   EXPECT_EQ(get(second, 3), "8;10;11;12");
   EXPECT_EQ(get(second, 0), "8");
   EXPECT_EQ(get(first, 2), "7;10;11");
-  EXPECT_EQ(tree.nodes().size(), 8u);
+  EXPECT_EQ(tree.node_count(), 8u);
 }
 
 TEST(RangePathsTest, PathsOfOneTrackHaveSelfTimesAndCalls) {

@@ -97,7 +97,7 @@ class Samples {
                        [](model::FrameId frame) { return Index(frame); });
   }
   std::array<int64_t, kValues>& At(const FrameTree::Place& place) {
-    value_of_.resize(tree_.nodes().size());
+    value_of_.resize(tree_.node_count());
     uint32_t& value = value_of_[place.node];
     if (value == 0) {
       values_.emplace_back();
@@ -112,20 +112,21 @@ class Samples {
   void ForEach(PprofWriter& pprof, const LocationOf& location_of,
                const Add& add) const {
     std::vector<uint64_t> locations;
-    for (size_t i = 0; i < value_of_.size(); ++i) {
+    for (uint32_t i = 0; i < value_of_.size(); ++i) {
       if (value_of_[i] == 0) continue;
       const std::array<int64_t, kValues>& values = values_[value_of_[i] - 1];
       if (values == std::array<int64_t, kValues>()) continue;
       locations.clear();
-      const FrameTree::Node* node = &tree_.nodes()[i];
-      for (; node->parent != FrameTree::kNoNode;
-           node = &tree_.nodes()[node->parent]) {
+      uint32_t node = i;
+      for (; tree_.parent(node) != FrameTree::kNoNode;
+           node = tree_.parent(node)) {
+        const uint32_t frame = tree_.frame(node);
         locations.push_back(
-            node->frame == FrameTree::kFoldedFrames
-                ? pprof.LocationOf(FoldedFramesText(node->folded_frames))
-                : location_of(node->frame));
+            frame == FrameTree::kFoldedFrames
+                ? pprof.LocationOf(FoldedFramesText(tree_.folded_frames(node)))
+                : location_of(frame));
       }
-      add(node->frame, locations, values);
+      add(tree_.frame(node), locations, values);
     }
   }
 
