@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "backends/sampling/bias_watch.h"
+#include "backends/sampling/undelivered.h"
+#include "profiler/base/time.h"
 #include "profiler/model/trace_shard.h"
 
 namespace kymo::sampling {
@@ -192,6 +194,20 @@ TEST(BiasWatchTest, FewShortThreadsDoNotMatter) {
     Sample(watch, 1, 200);
   }
   EXPECT_FALSE(watch.IsDue());
+}
+
+// --- undelivered.h ---
+
+// Of 100 periods, 30 may be missing by chance, and of 10,000, 300.
+TEST(ChanceTest, FewSamplesSayLittle) {
+  const auto is_chance = [](int64_t ran_ms, int64_t got_ms) {
+    return IsChance((ran_ms - got_ms) * kNsPerMs, ran_ms * kNsPerMs, kNsPerMs);
+  };
+  EXPECT_TRUE(is_chance(100, 71));
+  EXPECT_FALSE(is_chance(100, 69));
+  EXPECT_TRUE(is_chance(10'000, 9'701));
+  EXPECT_FALSE(is_chance(10'000, 9'699));
+  EXPECT_TRUE(is_chance(100, 200));
 }
 
 }  // namespace

@@ -243,6 +243,23 @@ TEST_P(SamplingChildTest, ThreadsThatEndWithinAPeriodAreNoLoss) {
   EXPECT_GT(not_due, 0.8 * periods - 1) << Summary(shard());
 }
 
+// Nobody is told their CPU time. It is 0.6 s, in which each process ends within
+// its first period.
+TEST_P(SamplingChildTest, ProcessesForWhichNobodyWaitsCountToo) {
+  if (IsTimer()) GTEST_SKIP() << "timers are not told of ends";
+  if (const auto access = ProbePerf(Settings{});
+      !access.ok() || !access->kernel) {
+    GTEST_SKIP() << "without samples of the kernel, no count is made";
+  }
+  options_.settings["sampling_all_processes"] = "never";
+  options_.settings["sampling_hz"] = "25";
+  ASSERT_NO_FATAL_FAILURE(Record("test_burner", "orphans", 40));
+  const auto not_due =
+      static_cast<double>(shard().ledger.Get(Loss::kSamplesNotDue));
+  EXPECT_GT(not_due, 12) << Summary(shard());
+  EXPECT_EQ(shard().ledger.Get(Loss::kSamplesNotDelivered), 0u);
+}
+
 // The session goes on with events of all processes while threads begin and end.
 // A thread that counted as ended twice would take the program's code away with
 // it.
@@ -393,9 +410,9 @@ TEST_P(SamplingChildTest, OfAServerWithoutAFreeCpuFewerAreTaken) {
   const auto is_rare = [](const model::StackSample& sample) {
     return sample.weight_ns > 5 * kNsPerMs;
   };
-  EXPECT_EQ(shard().ledger.Get(Loss::kSamplesRare),
-            static_cast<uint64_t>(
-                std::ranges::count_if(shard().samples, is_rare)));
+  EXPECT_EQ(
+      shard().ledger.Get(Loss::kSamplesRare),
+      static_cast<uint64_t>(std::ranges::count_if(shard().samples, is_rare)));
   EXPECT_GT(shard().ledger.Get(Loss::kSamplesRare), 0u);
   EXPECT_GT(SampledMs(), static_cast<double>(count) + 8.0);
   EXPECT_LE(SampledMs(), CpuMs() * 1.4 + stolen_ms_);

@@ -14,6 +14,8 @@
 //                            exits with 4 if not at one place
 //   test_burner short MS     MS children, one after the other: each is for 0.8
 //                            ms in ShortTwo, then for 0.4 ms in ShortOne
+//   test_burner orphans N    N processes for which nobody waits: each works for
+//                            15 ms, and ends 0.8 s later
 //   test_burner tiny MS      MS threads, one after the other, of 2 ms each
 //   test_burner serve N      answers N requests of its parent, over the socket
 //                            SERVE_FD, on its parent's CPU
@@ -114,6 +116,29 @@ void BurnInShortChildren(int64_t count) {
     }
     waitpid(child, nullptr, 0);
   }
+}
+
+// Returns when all have ended.
+void BurnInOrphans(int64_t count) {
+  int ends[2];
+  if (pipe(ends) != 0) return;
+  const pid_t parent = fork();
+  if (parent == 0) {
+    close(ends[0]);
+    for (int64_t i = 0; i < count; ++i) {
+      if (fork() != 0) continue;
+      BurnOne(15);
+      usleep(800'000);
+      _exit(0);
+    }
+    _exit(0);
+  }
+  waitpid(parent, nullptr, 0);
+  close(ends[1]);
+  char none;
+  while (read(ends[0], &none, 1) > 0) {
+  }
+  close(ends[0]);
 }
 
 void BurnRatio(int64_t ms) {
@@ -241,6 +266,8 @@ int main(int argc, char** argv) {
     return BurnWithOwnTimer(ms);
   } else if (strcmp(argv[1], "short") == 0) {
     BurnInShortChildren(ms);
+  } else if (strcmp(argv[1], "orphans") == 0) {
+    BurnInOrphans(ms);
   } else if (strcmp(argv[1], "tiny") == 0) {
     BurnInShortThreads(ms);
   } else if (strcmp(argv[1], "serve") == 0) {

@@ -16,6 +16,17 @@ constexpr bool IsMuch(DurationNs missing_ns, DurationNs cpu_time_ns,
   return missing_ns > cpu_time_ns / 20 && missing_ns > 10 * period_ns;
 }
 
+// Whether so little is missing that it may be chance: a CPU's samples meet a
+// program that is on it now and then only so often, give or take the root of
+// their number. Three times that is rare.
+constexpr bool IsChance(DurationNs missing_ns, DurationNs cpu_time_ns,
+                        DurationNs period_ns) {
+  const auto missing = static_cast<double>(missing_ns);
+  return missing_ns <= 0 ||
+         missing * missing < 9.0 * static_cast<double>(cpu_time_ns) *
+                                 static_cast<double>(period_ns);
+}
+
 // How many ticks are missing if `cpu_time_ns` ran and samples stand for
 // `sampled_ns` of it. The result is 0 unless IsMuch.
 constexpr uint64_t UndeliveredSamples(DurationNs cpu_time_ns,
