@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/sampling/bias_watch.h"
 #include "backends/sampling/perf/cpu_watch.h"
+#include "backends/sampling/perf/exec_watch.h"
 #include "backends/sampling/perf/rate_watch.h"
 #include "backends/sampling/perf/ring_watch.h"
 #include "backends/sampling/perf_events.h"
@@ -46,6 +48,26 @@ constexpr uint64_t kClockPeriodNs = 20 * kNsPerMs;
 
 TimeNs ToEpoch(uint64_t monotonic_ns) {
   return static_cast<TimeNs>(monotonic_ns) + EpochOffsetNs();
+}
+
+// The first few programs, by name.
+std::string UnseenText(const std::map<std::string, uint64_t>& programs) {
+  constexpr size_t kMostNamed = 5;
+  std::string text = "sampling: ";
+  size_t named = 0;
+  for (const auto& [name, count] : programs) {
+    if (named == kMostNamed) break;
+    absl::StrAppend(&text, named++ == 0 ? "" : ", ", name);
+    if (count > 1) absl::StrAppend(&text, " (", count, " times)");
+  }
+  if (named < programs.size()) {
+    absl::StrAppend(&text, " and ", programs.size() - named, " others");
+  }
+  return text +
+         ": neither samples nor thread times, since the kernel ends perf "
+         "events in programs that are set-uid or set-gid, or that you may "
+         "execute but not read; these are recorded after `chmod +r`, or if "
+         "root runs the command";
 }
 
 class PerfSession final : public ActivitySession {
@@ -110,6 +132,8 @@ class PerfSession final : public ActivitySession {
   TimeNs all_processes_ns_ = std::numeric_limits<TimeNs>::max();
   BiasWatch watch_;
   RateWatch rate_watch_;
+  ExecWatch exec_watch_;
+  std::map<std::string, uint64_t> unseen_;  // by program, how often
   uint64_t slow_from_ns_ = kNever;  // from then on there are fewer samples
   uint64_t rare_samples_ = 0;       // of these
   TargetPids pids_{[this](uint32_t pid, uint32_t parent) {
@@ -349,7 +373,10 @@ void PerfSession::Handle(RecordBytes bytes) {
     case PERF_RECORD_COMM:
       if (const auto comm = DecodeComm(bytes)) {
         if (!IsOurs(comm->pid)) return;
-        if (comm->is_exec) store_.OnThreadEnd(comm->tid);
+        if (comm->is_exec) {
+          store_.OnThreadEnd(comm->tid);
+          exec_watch_.OnExec(comm->pid);
+        }
         store_.processes().OnName(comm->pid, comm->tid, comm->name,
                                   comm->is_exec);
         return;
@@ -365,6 +392,7 @@ void PerfSession::Handle(RecordBytes bytes) {
       if (const auto lost = DecodeLost(bytes)) {
         told_lost_records_ += *lost;
         pids_.OnLost();
+        exec_watch_.OnLost();
         return;
       }
       break;
@@ -381,6 +409,7 @@ bool PerfSession::IsOurs(uint32_t pid) {
 
 void PerfSession::HandleMap(const MapRecord& record) {
   if (!IsOurs(record.pid)) return;
+  exec_watch_.OnMap(record.pid);
   store_.OnMap(record);
 }
 
@@ -398,6 +427,10 @@ void PerfSession::HandleFork(const TaskRecord& record) {
 
 void PerfSession::HandleExit(const TaskRecord& record) {
   if (!IsOurs(record.pid)) return;
+  if (exec_watch_.OnExit(record.pid)) {
+    ++unseen_[store_.processes().NameOf(record.pid)];
+    ++sampled_->unseen_programs;
+  }
   if (!of_all_processes_) ++threads_ended_;
   last_ended_[record.pid] = record.tid;
   watch_.OnThreadEnd(record.tid);
@@ -503,6 +536,10 @@ absl::Status PerfSession::Stop() {
                   : lost_records_;
   store_.AddLoss(model::Loss::kSamplesLost, lost);
   store_.AddLoss(model::Loss::kRecordsCorrupt, corrupt_records_);
+  if (!running_) {
+    store_.AddLoss(model::Loss::kProcessesNotRecorded,
+                   sampled_->unseen_programs);
+  }
   const auto lost_ns = static_cast<DurationNs>(lost) * period_ns_;
   const DurationNs sampled_ns = store_.total_weight_ns() + lost_ns;
   // Events of all processes come at times of the CPU, whoever is on it then.
@@ -538,6 +575,7 @@ absl::StatusOr<Collected> PerfSession::Collect(model::TraceShard& shard) {
 std::vector<std::string> PerfSession::Remarks() const {
   std::vector<std::string> remarks = RemarksOf(store_);
   if (!unsampled_time_text_.empty()) remarks.push_back(unsampled_time_text_);
+  if (!running_ && !unseen_.empty()) remarks.push_back(UnseenText(unseen_));
   if (running_ && running_->unwatched_ns() > 20 * kNsPerMs) {
     remarks.push_back(absl::StrCat(
         "sampling: ", running_->unwatched_ns() / kNsPerMs,

@@ -198,8 +198,10 @@ class ChildSession : public ActivitySession {
       shard.ledger.Add(model::Loss::kDrainBytesLost, live_->lost_bytes());
     }
     if (IsSampledAnyway()) {
-      shard.ledger.Add(model::Loss::kProcessesNotRecorded,
-                       CountUnsampled(arena_));
+      const uint64_t unsampled = CountUnsampled(arena_);
+      shard.ledger.Add(
+          model::Loss::kProcessesNotRecorded,
+          unsampled - std::min(unsampled, settings_.sampled->unseen_programs));
     }
     door_.Leave(before, shard);
     return Collected{};

@@ -10,6 +10,7 @@
 #ifndef KYMO_PROFILER_PLUGIN_SAMPLED_PROCESSES_H_
 #define KYMO_PROFILER_PLUGIN_SAMPLED_PROCESSES_H_
 
+#include <cstdint>
 #include <memory>
 
 #include "profiler/plugin/shared_parts.h"
@@ -19,6 +20,8 @@ namespace kymo {
 struct SampledProcesses {
   // The target and all that it starts are sampled, whatever they load.
   bool all = false;
+  // Programs at whose start the kernel ended that. The sampler counts them.
+  uint64_t unseen_programs = 0;
 
   // The recording's own. If `parts` is null, nobody shares it.
   static std::shared_ptr<SampledProcesses> Of(

@@ -3,6 +3,7 @@
 They run all the same, in whatever way they are started.
 """
 
+import ctypes
 import errno
 import json
 import os
@@ -16,6 +17,14 @@ SCENARIO = os.path.abspath(os.environ["KYMO_SCENARIO"])
 STARTER = os.path.abspath(os.environ["KYMO_STARTER"])
 STATIC = os.path.abspath(os.environ["KYMO_STATIC"])
 NOBODY = 65534
+PR_CAPBSET_DROP = 24
+CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 1, 2
+
+
+def read_as_others_do():
+    """In a child before its exec: root, too, may read what modes permit."""
+    for capability in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
+        ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
 
 
 class UnrecordedTest(unittest.TestCase):
@@ -88,6 +97,32 @@ class UnrecordedTest(unittest.TestCase):
         says, lost = self.profile("sh", "-c", f"{path}; :")
         self.assertEqual(lost, 1, says)
         self.assertIn(f"{path} was not recorded: it is set-uid", says)
+
+    def test_child_that_its_user_may_not_read(self):
+        path = self.copy(SCENARIO, "hidden")
+        os.chmod(path, 0o111)
+        if subprocess.run(["cat", path], capture_output=True, check=False,
+                          preexec_fn=read_as_others_do).returncode == 0:
+            self.skipTest("NOT TESTED HERE: this user may read everything")
+        completed = subprocess.run(
+            [PROFILE, "--activities=cpu,sampling", "--sampling_sampler=perf",
+             "--strict", f"--output_dir={self.folder}/out",
+             "sh", "-c", f"{path} leaf 10; {path} leaf 20; :"],
+            capture_output=True, timeout=60, check=False, encoding="utf-8",
+            preexec_fn=read_as_others_do)
+        if completed.returncode == 1:
+            self.skipTest("NOT TESTED HERE: perf events are not permitted")
+        says = completed.stderr
+        self.assertEqual(completed.returncode, 3, says)
+        with open(f"{self.folder}/out/summary.json",
+                  encoding="utf-8") as file:
+            summary = json.load(file)
+        ledger = {e["name"]: e["count"] for e in summary["ledger"]}
+        self.assertEqual(ledger["processes_not_recorded"], 2, says)
+        self.assertIn("sampling: hidden (2 times): neither samples nor", says)
+        self.assertIn("chmod +r", says)
+        ranges = {r["name"]: r["count"] for r in summary["key_averages"]}
+        self.assertEqual(ranges["leaf"], 30)
 
     def test_script_of_a_static_interpreter(self):
         static = self.copy(STATIC, "static")
