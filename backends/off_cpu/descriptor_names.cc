@@ -33,6 +33,9 @@ constexpr int64_t kSearchNs = 100 * kNsPerUs;  // every 5 ms
 constexpr int64_t kLastSearchNs = 200 * kNsPerMs;
 // More are only counted.
 constexpr size_t kMostNamed = 3;
+// Of an epoll with more, so many are looked at for one that listens: a server
+// opens it before it has clients.
+constexpr size_t kMostAsked = 16;
 
 constexpr std::string_view kClosed = "(closed)";
 constexpr std::string_view kTimerText = "timerfd";
@@ -247,7 +250,9 @@ void DescriptorNames::DescribeEpoll(const ThreadKey& thread, uint64_t number,
   absl::StrAppend(&epoll.text, " of ", is_whole ? "" : "more than ",
                   descriptors.size(),
                   descriptors.size() == 1 ? " descriptor" : " descriptors");
-  if (!is_whole || descriptors.size() > kMostNamed) return;
+  if (!is_whole || descriptors.size() > kMostNamed) {
+    return NameListener(thread, descriptors, epoll);
+  }
   epoll.has_only_timers = true;
   const char* separator = ": ";
   for (const uint64_t descriptor : descriptors) {
@@ -259,6 +264,23 @@ void DescriptorNames::DescribeEpoll(const ThreadKey& thread, uint64_t number,
                     part);
     epoll.has_only_timers = epoll.has_only_timers && part == kTimerText;
     separator = ", ";
+  }
+}
+
+// Whoever waits for it waits for clients.
+void DescriptorNames::NameListener(const ThreadKey& thread,
+                                   std::vector<uint64_t> descriptors,
+                                   Link& epoll) {
+  descriptors.resize(std::min(descriptors.size(), kMostAsked));
+  for (const uint64_t descriptor : descriptors) {
+    Link link;
+    link.descriptor = LookAtDescriptor(thread.pid, thread.tid, descriptor);
+    if (!IsSocket(link.descriptor.link)) continue;
+    const std::string part =
+        Describe(thread, descriptor, link, /*is_part=*/true);
+    if (part.find(" listening on ") == part.npos) continue;
+    absl::StrAppend(&epoll.text, ", among them ", descriptor, " ", part);
+    return;
   }
 }
 

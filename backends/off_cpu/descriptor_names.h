@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "backends/off_cpu/look/blocked_call.h"
@@ -86,6 +87,8 @@ class DescriptorNames {
   std::string Describe(const ThreadKey& thread, uint64_t number, Link& link,
                        bool is_part);
   void DescribeEpoll(const ThreadKey& thread, uint64_t number, Link& epoll);
+  void NameListener(const ThreadKey& thread, std::vector<uint64_t> descriptors,
+                    Link& epoll);
   const SocketName& SocketOf(const ThreadKey& thread, uint64_t number,
                              uint64_t inode);
   void WantOtherEnd(const ThreadKey& thread, const Known& known,

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -13,6 +15,7 @@
 #include <atomic>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "backends/off_cpu/wait_log.h"
 
@@ -99,6 +102,26 @@ TEST_F(DescriptorNamesTest, EpollSaysWhichDescriptorsItHas) {
   ASSERT_EQ(epoll_ctl(epoll, EPOLL_CTL_ADD, pipe_[0], &event), 0);
   EXPECT_EQ(Text(Of(epoll, {}, WaitKind::kPoll)),
             "epoll of 1 descriptor: " + std::to_string(pipe_[0]) + " pipe");
+  close(epoll);
+}
+
+TEST_F(DescriptorNamesTest, AnEpollWithASocketThatListensSaysSo) {
+  const int epoll = epoll_create1(0);
+  epoll_event event = {.events = EPOLLIN, .data = {}};
+  std::vector<int> events;
+  for (int i = 0; i < 3; ++i) {
+    events.push_back(eventfd(0, 0));
+    ASSERT_EQ(epoll_ctl(epoll, EPOLL_CTL_ADD, events.back(), &event), 0);
+  }
+  const int server = socket(AF_INET, SOCK_STREAM, 0);
+  ASSERT_EQ(listen(server, 1), 0);
+  ASSERT_EQ(epoll_ctl(epoll, EPOLL_CTL_ADD, server, &event), 0);
+  EXPECT_TRUE(Text(Of(epoll, {}, WaitKind::kPoll))
+                  .starts_with("epoll of 4 descriptors, among them " +
+                               std::to_string(server) +
+                               " tcp listening on 0.0.0.0:"));
+  for (const int descriptor : events) close(descriptor);
+  close(server);
   close(epoll);
 }
 

@@ -161,13 +161,14 @@ class IdleRule {
     if (IsGoIdle(wait)) return true;
     if (!MayWaitForWork(wait)) return false;
     return !IsFirstThread(wait.track) || Has(wait.track) ||
-           helpers_.Has(wait.stack);
+           IsForClients(wait) || helpers_.Has(wait.stack);
   }
   bool IsIdle(const WaitSum& sum) {
     if (own_.Has(sum.stack) || IsOfRuntime(sum) || IsGoIdle(sum)) return true;
     if (!MayWaitForWork(sum)) return false;
     return helpers_.Has(sum.stack) ||
-           (!IsFirstThread(sum.track) && !Has(sum.track));
+           ((!IsFirstThread(sum.track) || IsForClients(sum)) &&
+            !Has(sum.track));
   }
 
  private:
@@ -182,6 +183,14 @@ class IdleRule {
   template <typename W>
   bool MayWaitForWork(const W& wait) {
     return IsKindOfWork(wait.kind) && !notifiers_.Has(wait.stack);
+  }
+  // A socket that listens is a server's: by itself, or in the set that its main
+  // loop polls. A client that waits for its server's answer has none.
+  template <typename W>
+  bool IsForClients(const W& wait) const {
+    return (wait.kind == WaitKind::kPoll || wait.kind == WaitKind::kNetwork) &&
+           trace_.Name(wait.object_name).find(" listening on ") !=
+               std::string_view::npos;
   }
   template <typename W>
   bool IsGoIdle(const W& wait) {

@@ -16,8 +16,9 @@
 //   of several descriptors, a socket or a pipe.
 // - No range of its thread was open.
 // - Its thread has ranges elsewhere, or it is not the first thread of its
-//   process. Without ranges, nobody knows what the first thread waits for, and
-//   it is the one that the user waits for.
+//   process, or it waits for clients: for a socket that listens, or for several
+//   descriptors with such a one. Without ranges, nobody knows what else the
+//   first thread waits for, and it is the one that the user waits for.
 //
 // A thread of Go's scheduler that has nothing to run is idle, too, whichever it
 // is and however it waits. So is one that waits in Kymo's own code, for the

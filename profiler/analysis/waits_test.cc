@@ -244,6 +244,34 @@ TEST(WaitsTest, WaitsInTheRuntimeAreKymosOwn) {
   EXPECT_EQ(IdleWaits(trace), (std::vector<bool>{true, false, false}));
 }
 
+// Of a first thread without ranges, too: it is a server's loop.
+TEST(WaitsTest, AWaitForClientsIsIdle) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 7, "main");
+  t.SetThreadTimes({{.track = main, .wall_ns = 100}});
+  const auto add = [&](WaitKind kind, TimeNs begin_ns, const char* object) {
+    Wait wait = At(main, kind, begin_ns, begin_ns + 5);
+    wait.object_name = t.Intern(object);
+    t.AddWait(wait, {"main", "Loop"});
+    t.AddShortWaits({.track = main,
+                     .kind = kind,
+                     .object_name = wait.object_name,
+                     .count = 2,
+                     .duration_ns = 3},
+                    {"main", object});
+  };
+  add(WaitKind::kNetwork, 0, "tcp listening on 0.0.0.0:80");
+  add(WaitKind::kPoll, 10,
+      "epoll of 9 descriptors, among them 5 tcp listening on 0.0.0.0:80");
+  add(WaitKind::kPoll, 20, "epoll of 9 descriptors");
+  add(WaitKind::kNetwork, 30, "tcp 10.0.0.7:5432");
+  add(WaitKind::kRead, 40, "/srv/hits listening on me");
+  const Trace trace = std::move(t).Build();
+  EXPECT_EQ(IdleWaits(trace),
+            (std::vector<bool>{true, true, false, false, false}));
+  EXPECT_EQ(SummarizeWaits(trace).idle_ns, 2 * (5 + 3));
+}
+
 // The C library's signal and broadcast wait for threads that they woke.
 TEST(WaitsTest, WhoeverNotifiesIsNotIdle) {
   TestTrace t;
