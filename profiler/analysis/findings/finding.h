@@ -129,6 +129,8 @@ struct Finding {
   // part of the data that was lost. Above 1 if several threads add up to more
   // than the run. Findings are ranked by it.
   double share = 0;
+  // Perhaps nobody waited for it: such a finding comes after all others.
+  bool may_be_idle = false;
   Evidence evidence;
 };
 

@@ -33,8 +33,9 @@ std::vector<Finding> FindFindings(const model::Trace& trace,
   const auto place = [](const Finding& finding) {
     return std::tuple(finding.kind != FindingKind::kDeadlock,
                       finding.kind != FindingKind::kRankEnded,
-                      finding.kind != FindingKind::kLateRank, -finding.share,
-                      finding.kind, std::string_view(finding.title));
+                      finding.kind != FindingKind::kLateRank,
+                      finding.may_be_idle, -finding.share, finding.kind,
+                      std::string_view(finding.title));
   };
   std::ranges::sort(findings, {}, place);
   std::array<size_t, static_cast<size_t>(kLastFindingKind) + 1> counts = {};

@@ -49,7 +49,11 @@ std::string_view NextStep(WaitKind kind) {
              "data in memory";
     case WaitKind::kWrite:
       return "Write on another thread, in larger pieces, and flush less often";
+    // Of one that has a socket which listens, waits are idle (waits.h). Of the
+    // others nobody knows whether it is for answers.
     case WaitKind::kPoll:
+      return "If it waits for answers, send requests together or ahead of "
+             "time; if it waits for clients or signals, it is idle";
     case WaitKind::kNetwork:
       return "Send requests together or ahead of time, or do other work until "
              "the answer comes";
@@ -152,6 +156,7 @@ void AddPlaces(const FindingRun& run, const std::vector<WaitGroup>& groups,
         CountText(static_cast<int64_t>(place.count), "wait", "waits"), " of ",
         place.count == 1 ? "" : "at most ", TimeText(place.longest.longest_ns));
     finding.next_step = std::string(NextStep(kind));
+    finding.may_be_idle = kind == WaitKind::kPoll;
     finding.evidence = OfWait(run.trace, place.longest, name);
     findings.push_back(std::move(finding));
   }
@@ -205,6 +210,35 @@ void AddSerialParts(const FindingRun& run, const std::vector<WaitGroup>& groups,
   }
 }
 
+// How many threads lived at once, at most.
+int64_t MostAtOnce(const std::vector<ThreadTimes>& threads) {
+  std::vector<std::pair<TimeNs, int>> changes;  // an end is before a begin
+  for (const ThreadTimes& times : threads) {
+    changes.emplace_back(times.begin_ns, 1);
+    changes.emplace_back(times.begin_ns + times.wall_ns, -1);
+  }
+  std::ranges::sort(changes);
+  int64_t most = 0;
+  int64_t now = 0;
+  for (const auto& [time_ns, change] : changes) {
+    most = std::max(most, now += change);
+  }
+  return most;
+}
+
+// Whether threads waited most of that time while others than their own had a
+// CPU. While the program has all CPUs, only its other threads wait.
+bool OthersHadCpus(const model::ThreadStates& states, const ThreadTimes& sum) {
+  if (states.cpu_count == 0) return false;
+  const int64_t cpus = states.cpu_count;
+  const int64_t beyond =
+      std::max<int64_t>(MostAtOnce(states.threads) - cpus, 0);
+  const double for_own = static_cast<double>(beyond) *
+                         static_cast<double>(sum.on_cpu_ns) /
+                         static_cast<double>(cpus);
+  return for_own < static_cast<double>(sum.runnable_ns) / 2;
+}
+
 void AddShortage(const FindingRun& run, std::vector<Finding>& findings) {
   const model::ThreadStates& states = *run.trace.thread_states();
   if (states.threads.empty()) return;
@@ -220,19 +254,25 @@ void AddShortage(const FindingRun& run, std::vector<Finding>& findings) {
   // had the same CPUs or each its own.
   const bool is_job = run.ranks.Get().calls.ranks.size() > 1;
   const int64_t cpus = is_job ? 0 : states.cpu_count;  // 0: not known
+  const bool is_for_others = !is_job && OthersHadCpus(states, sum);
   Finding finding = run.OfTime(FindingKind::kCpuShortage, sum.runnable_ns);
-  finding.title =
-      absl::StrCat("Threads that could run waited ", TimeText(sum.runnable_ns),
-                   " for a CPU, and ran for ", TimeText(sum.on_cpu_ns),
-                   is_job ? ", in a job of " : ", in a program of ",
-                   CountText(threads, "thread", "threads"));
+  finding.title = absl::StrCat(
+      "Threads that could run waited ", TimeText(sum.runnable_ns),
+      is_for_others ? " while other programs had the CPUs" : " for a CPU",
+      ", and ran for ", TimeText(sum.on_cpu_ns),
+      is_job ? ", in a job of " : ", in a program of ",
+      CountText(threads, "thread", "threads"));
   if (cpus > 0) {
     absl::StrAppend(&finding.title, " on ", CountText(cpus, "CPU", "CPUs"));
   }
-  finding.next_step = cpus == 0 || threads > cpus
-                          ? "Use no more threads than CPUs, or end what else "
-                            "runs on the machine"
-                          : "End what else runs on the machine";
+  // A container's limit takes the CPUs away like another program.
+  finding.next_step =
+      is_for_others ? "End what else runs on the machine, or raise the limit "
+                      "of CPU time that the container may have"
+      : cpus == 0 || threads > cpus
+          ? "Use no more threads than CPUs, or end what else "
+            "runs on the machine"
+          : "End what else runs on the machine";
   finding.evidence = {.kind = EvidenceKind::kRow,
                       .name = TrackText(run.trace, most->track),
                       .table = "threads",

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -215,9 +216,9 @@ TEST(WaitFindingsTest, ThreadsThatWaitForACpu) {
   const auto found = Shortage(200 * kMs, 1000 * kMs);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].title,
-            "Threads that could run waited 200 ms for a CPU, and ran for 1.00 "
-            "s, in a program of 2 threads on 2 CPUs");
-  EXPECT_EQ(found[0].next_step, "End what else runs on the machine");
+            "Threads that could run waited 200 ms while other programs had the "
+            "CPUs, and ran for 1.00 s, in a program of 2 threads on 2 CPUs");
+  EXPECT_TRUE(found[0].next_step.starts_with("End what else runs"));
   EXPECT_EQ(found[0].evidence.name, "thread worker (8)");
   EXPECT_EQ(found[0].evidence.table, "threads");
 }
@@ -232,6 +233,42 @@ TEST(WaitFindingsTest, TheCpusOfAJobAreNotKnown) {
   EXPECT_EQ(found[0].next_step,
             "Use no more threads than CPUs, or end what else runs on the "
             "machine");
+}
+
+// Of six threads that ran for 1.5 s on two CPUs, four can have waited for
+// 0.75 s each, since the program itself had both.
+TEST(WaitFindingsTest, OtherProgramsHadTheCpusIfOnesOwnThreadsCannotHaveThem) {
+  const auto title = [](DurationNs runnable_ns, TimeNs apart_ns) {
+    TestTrace t;
+    t.SetWindow(0, 100'000 * kMs);
+    std::vector<model::ThreadTimes> threads;
+    for (int i = 0; i < 6; ++i) {
+      threads.push_back({.track = t.AddThread(7, 7 + i, "worker"),
+                         .wall_ns = 10'000 * kMs,
+                         .on_cpu_ns = 250 * kMs,
+                         .runnable_ns = runnable_ns / 6,
+                         .begin_ns = 1 + i * apart_ns});
+    }
+    t.SetThreadTimes(std::move(threads), 2);
+    const auto found = Found(std::move(t), FindingKind::kCpuShortage);
+    return found.empty() ? "" : found[0].title;
+  };
+  constexpr std::string_view kOthers = "while other programs had the CPUs";
+  EXPECT_EQ(title(5'990 * kMs, 0).find(kOthers), std::string::npos);
+  EXPECT_NE(title(6'020 * kMs, 0).find(kOthers), std::string::npos);
+  // One after the other, none waits for another.
+  EXPECT_NE(title(5'990 * kMs, 10'000 * kMs).find(kOthers), std::string::npos);
+}
+
+TEST(WaitFindingsTest, APollThatMayBeIdleComesLast) {
+  Threads threads;
+  threads.Wait(threads.main, WaitKind::kPoll, 100, 500 * kMs, {"main", "Loop"});
+  threads.Wait(threads.main, WaitKind::kRead, 700, 100 * kMs, {"main", "Load"});
+  const auto found = Found(std::move(threads.t), FindingKind::kThreadWait);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_TRUE(found[0].title.starts_with("Threads waited 100 ms in Load"));
+  EXPECT_TRUE(found[1].next_step.starts_with("If it waits for answers"));
+  EXPECT_TRUE(found[1].next_step.ends_with("it is idle"));
 }
 
 TEST(WaitFindingsTest, ATenthOfTheCpuTimeIsAShortage) {
