@@ -43,6 +43,11 @@ std::optional<ValueTable> OfRankPath(
   return table(analysis::JobOfRanks(trace, std::move(calls)));
 }
 
+std::string NoteOfPath(const Trace& trace) {
+  if (analysis::HasRankPath(analysis::FindRankCalls(trace))) return "";
+  return analysis::HasWakePath(trace) ? WakePathNote(trace) : "";
+}
+
 // Sorted by name; docs/add-an-analysis.md says what else a new row needs.
 constexpr Analysis kAnalyses[] = {
     {"collectives",
@@ -54,14 +59,16 @@ constexpr Analysis kAnalyses[] = {
        if (analysis::HasWakePath(trace)) return WakePathTable(trace);
        return CriticalPathTable(
            trace, analysis::FindCriticalPath(trace, Launches(trace), {}));
-     }},
+     },
+     /*text=*/nullptr, NoteOfPath},
     {"critical_path_steps", "the same, step by step in time",
      [](const Trace& trace) {
        if (auto path = OfRankPath(trace, RankPathStepTable)) return *path;
        if (analysis::HasWakePath(trace)) return WakePathStepTable(trace);
        return CriticalPathStepTable(
            trace, analysis::FindCriticalPath(trace, Launches(trace), {}));
-     }},
+     },
+     /*text=*/nullptr, NoteOfPath},
     {"device_copies", "copies and sets by direction, with bandwidth",
      [](const Trace& trace) {
        return DeviceCopyTable(analysis::CopySums(trace));

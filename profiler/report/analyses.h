@@ -30,6 +30,9 @@ struct Analysis {
   // Null; or the text, if a table of sentences would be too wide. A negative
   // limit: all rows.
   std::string (*text)(const model::Trace& trace, int row_limit) = nullptr;
+  // Null; or what stands below the text: what the trace lacks for this answer.
+  // Empty: nothing.
+  std::string (*note)(const model::Trace& trace) = nullptr;
 };
 
 // Sorted by name.

@@ -1,10 +1,15 @@
 #include "profiler/report/wake_path_tables.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "profiler/analysis/wait_names.h"
 #include "profiler/analysis/wake_path.h"
+#include "profiler/base/time.h"
+#include "profiler/model/thread_states.h"
+#include "profiler/model/waits.h"
 #include "profiler/report/paths/path_parts.h"
 
 namespace kymo::report {
@@ -29,6 +34,13 @@ PathParts NamedPath(const Trace& trace) {
                .name = is_runnable ? "" : parts.places().Of(step.wait->stack)});
   }
   return parts;
+}
+
+// A program waits so for another one, which it started or which serves it.
+bool IsForAnotherProgram(const model::Wait& wait) {
+  return wait.kind == model::WaitKind::kPipe ||
+         wait.kind == model::WaitKind::kPoll ||
+         wait.kind == model::WaitKind::kNetwork;
 }
 
 }  // namespace
@@ -73,6 +85,30 @@ ValueTable WakePathStepTable(const Trace& trace) {
                           part.duration_ns});
   }
   return table;
+}
+
+std::string WakePathNote(const Trace& trace) {
+  const bool knows_wakers = std::ranges::any_of(
+      trace.thread_states()->waits, [](const model::Wait& wait) {
+        return IsForAnotherProgram(wait) &&
+               (wait.runnable_ns >= 0 || wait.waker != model::kNoTrack);
+      });
+  if (knows_wakers) return "";
+  DurationNs all_ns = 0;
+  DurationNs unknown_ns = 0;
+  for (const WakeStep& step : analysis::FindWakePath(trace)) {
+    all_ns += step.duration_ns();
+    if (step.cause == WakeCause::kBlocked && IsForAnotherProgram(*step.wait)) {
+      unknown_ns += step.duration_ns();
+    }
+  }
+  if (unknown_ns <= all_ns / 100) return "";
+  return absl::StrCat(
+      "Note: ", 100 * unknown_ns / all_ns,
+      " % of the path are waits for pipes, sockets and polls, whose wakers "
+      "were "
+      "not recorded: there, other processes may have held up the end. As root, "
+      "--activities=sampling,off_cpu records them\n");
 }
 
 }  // namespace kymo::report

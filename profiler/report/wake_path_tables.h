@@ -12,6 +12,8 @@
 #ifndef KYMO_PROFILER_REPORT_WAKE_PATH_TABLES_H_
 #define KYMO_PROFILER_REPORT_WAKE_PATH_TABLES_H_
 
+#include <string>
+
 #include "profiler/model/trace.h"
 #include "profiler/report/value_table.h"
 
@@ -25,6 +27,10 @@ ValueTable WakePathTable(const model::Trace& trace);
 // The same in the order of time. Functions of one time on a CPU stand in the
 // order of their names. Times count from the trace's start.
 ValueTable WakePathStepTable(const model::Trace& trace);
+
+// A line if the path has waits that another process may have ended, and nobody
+// recorded which. Else empty.
+std::string WakePathNote(const model::Trace& trace);
 
 }  // namespace kymo::report
 

@@ -114,6 +114,31 @@ TEST(WakePathTablesTest, SmallRowsOfAThreadAndCauseAreOne) {
                           "7 7 main 100% sleep Nap 0% 10 1"));
 }
 
+TEST(WakePathTablesTest, ANoteSaysThatWakersAreMissing) {
+  const auto note = [](WaitKind kind, DurationNs wait_ns,
+                       DurationNs runnable_ns) {
+    TestTrace t;
+    t.SetWindow(0, 10'000);
+    const auto main = t.AddThread(7, 7, "make");
+    t.SetThreadTimes(
+        {{.track = main, .wall_ns = 10'000, .begin_ns = 0, .end_ns = 10'000}});
+    t.AddWait({.track = main,
+               .kind = kind,
+               .begin_ns = 100,
+               .duration_ns = wait_ns,
+               .runnable_ns = runnable_ns},
+              {"main", "Acquire"});
+    return WakePathNote(std::move(t).Build());
+  };
+  const std::string text = note(WaitKind::kPoll, 7'900, -1);
+  EXPECT_TRUE(text.starts_with("Note: 79 % of the path are waits for pipes"));
+  EXPECT_TRUE(text.find("--activities=sampling,off_cpu") != text.npos);
+  EXPECT_NE(note(WaitKind::kPipe, 7'900, -1), "");
+  EXPECT_EQ(note(WaitKind::kPoll, 7'900, 10), "");  // a waker was seen
+  EXPECT_EQ(note(WaitKind::kPoll, 100, -1), "");
+  EXPECT_EQ(note(WaitKind::kSleep, 7'900, -1), "");
+}
+
 TEST(WakePathTablesTest, StepsStandInTheOrderOfTime) {
   EXPECT_THAT(
       Texts(WakePathStepTable(HeldUp())),

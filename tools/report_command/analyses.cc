@@ -69,6 +69,7 @@ std::string AnalysesText(const Trace& trace, std::span<const std::string> names,
     absl::StrAppend(&text, text.empty() ? "" : "\n", name, ": ",
                     ToAbsl(analysis.purpose), "\n",
                     table.empty() ? "(nothing)\n" : table);
+    if (analysis.note != nullptr) text += analysis.note(trace);
   }
   return text;
 }
