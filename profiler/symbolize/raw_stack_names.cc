@@ -47,6 +47,14 @@ bool IsHook(const ElfModule& module, std::span<const NamedFrame> names) {
          });
 }
 
+// The installed libraries have no names of their inner functions, and nobody
+// needs to know them.
+void NameKymosOwn(std::vector<NamedFrame>& names) {
+  if (std::ranges::none_of(names, &NamedFrame::is_resolved)) {
+    names = {{.function = "[Kymo]"}};
+  }
+}
+
 // Says in the names whose functions they are.
 void MarkAsKymos(std::vector<NamedFrame>& names) {
   for (NamedFrame& frame : names) {
@@ -69,9 +77,13 @@ void ReadNames(ModuleId module, const ModuleTable& modules,
   }
   ModuleSymbolizer symbolizer(modules.module(module), places.addresses);
   const bool is_of_mpi = IsOfMpi(modules.module(module));
+  const bool is_kymos =
+      is_of_mpi || IsOfRuntime(modules.module(module)) ||
+      modules.module(module).short_name().starts_with("libkymo_calls");
   for (const uint64_t address : places.addresses) {
     places.names.push_back(symbolizer.Name(address));
     if (is_of_mpi) MarkAsKymos(places.names.back());
+    if (is_kymos) NameKymosOwn(places.names.back());
   }
 }
 

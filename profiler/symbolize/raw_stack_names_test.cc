@@ -71,6 +71,10 @@ TEST_P(HooksTest, TheirFramesAreLeftOut) {
   EXPECT_EQ(ids[first], ids[second]);
   EXPECT_EQ(shard.stacks.depth(ids[first]), 2u);
   EXPECT_EQ(shard.stacks.depth(ids[third]), 2u);
+  // Its file tells no name. It is Kymo's, whatever it is.
+  const model::Frame& leaf = shard.stacks.frame(shard.stacks.leaf(ids[third]));
+  EXPECT_EQ(shard.strings.Get(leaf.function), "[Kymo]");
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kFramesUnresolved), 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Libraries, HooksTest,
