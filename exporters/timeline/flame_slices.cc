@@ -19,7 +19,7 @@ class Builder {
     const TimeNs time_ns = sample.time_ns;
     const size_t same = ReadPath(sample.stack);
     size_t shared = 0;
-    if (time_ns - last_ns_ <= period_ns_ + period_ns_ / 2) {
+    if (time_ns - last_ns_ <= length_ns_ + length_ns_ / 2) {
       shared = same;  // these are open
       while (shared < open_.size() && shared < path_.size() &&
              IsSame(slices_[open_[shared]].frame, FrameAt(shared))) {
@@ -34,10 +34,12 @@ class Builder {
                          .is_leaf = depth + 1 == path_.size()});
     }
     last_ns_ = time_ns;
+    length_ns_ =
+        sample.weight_ns < 2 * period_ns_ ? period_ns_ : sample.weight_ns;
   }
 
   std::vector<FlameSlice> Finish() {
-    Close(0, last_ns_ + period_ns_);
+    Close(0, last_ns_ + length_ns_);
     // Samples of the same instant leave slices without length.
     std::erase_if(slices_, [](const FlameSlice& slice) {
       return slice.end_ns <= slice.start_ns;
@@ -74,7 +76,7 @@ class Builder {
 
   // Ends what is open at `depth` and deeper.
   void Close(size_t depth, TimeNs time_ns) {
-    const TimeNs end_ns = std::min(time_ns, last_ns_ + period_ns_);
+    const TimeNs end_ns = std::min(time_ns, last_ns_ + length_ns_);
     for (size_t i = depth; i < open_.size(); ++i) {
       slices_[open_[i]].end_ns = end_ns;
     }
@@ -84,9 +86,10 @@ class Builder {
   const StackTable& stacks_;
   const DurationNs period_ns_;
   std::vector<FlameSlice> slices_;
-  std::vector<size_t> open_;   // into slices_, outermost first
-  std::vector<StackId> path_;  // down to each frame of the last sample
-  TimeNs last_ns_ = 0;
+  std::vector<size_t> open_;           // into slices_, outermost first
+  std::vector<StackId> path_;          // down to each frame of the last sample
+  TimeNs last_ns_ = 0;                 // of the last sample
+  DurationNs length_ns_ = period_ns_;  // of its slices
 };
 
 }  // namespace

@@ -11,7 +11,8 @@
 //
 // A slice of a frame covers consecutive samples that share the stack down to
 // this frame. It ends one period after the last of them, or at the next sample
-// if that comes earlier. A gap of more than 1.5 periods ends all slices. Two
+// if that comes earlier. A gap of more than 1.5 periods ends all slices. For a
+// sample that stands for two periods or more, that time is the period. Two
 // frames are the same if function and module are the same; the line does not
 // matter.
 #ifndef KYMO_EXPORTERS_TIMELINE_FLAME_SLICES_H_

@@ -102,6 +102,18 @@ TEST(FlameSlicesTest, RecursionNests) {
   EXPECT_THAT(Slices(std::move(t)), ElementsAre("f 0-150", "f* 0-50"));
 }
 
+// Where a program pays dearly for samples, fewer are taken.
+TEST(FlameSlicesTest, ARareSampleLastsForItsTime) {
+  TestTrace t;
+  t.AddThread(1, 1, "main");
+  t.AddSample(0, 0, 100, {"f"});
+  t.AddSample(0, 1'000, 1'000, {"f"});
+  t.AddSample(0, 2'000, 1'000, {"f"});
+  t.AddSample(0, 3'000, 199, {"g"});
+  EXPECT_THAT(Slices(std::move(t)),
+              ElementsAre("f* 0-100", "f* 1000-3000", "g* 3000-3100"));
+}
+
 TEST(FlameSlicesTest, SamplesOfOneInstantAndWithoutFrames) {
   TestTrace t;
   t.AddThread(1, 1, "main");
