@@ -79,8 +79,6 @@ class OffCpuSession final : public ActivitySession {
   void BeginThread(uint32_t pid, uint32_t tid, uint64_t time_ns);
   void Handle(RecordBytes bytes, size_t ring);
   bool HandleKnown(RecordBytes bytes, uint32_t type, size_t ring);
-  // Whether its main thread has, and nobody has waited for it yet.
-  static bool HasEnded(int64_t pid);
   void ReadEnded(const sampling::TaskRecord& task);
   bool HandleTask(RecordBytes bytes, uint32_t type, size_t ring);
   bool IsNew(uint32_t tid, size_t ring, RepeatedRecords::Kind kind) {
@@ -365,11 +363,6 @@ bool OffCpuSession::HandleKnown(RecordBytes bytes, uint32_t type, size_t ring) {
   }
 }
 
-bool OffCpuSession::HasEnded(int64_t pid) {
-  const auto status = ReadThreadStatus(pid, pid);
-  return status && status->has_ended;
-}
-
 void OffCpuSession::ReadEnded(const sampling::TaskRecord& task) {
   const auto stat = processes::ReadSchedStat(task.pid, task.tid);
   if (!stat) return;
@@ -388,7 +381,9 @@ bool OffCpuSession::HandleTask(RecordBytes bytes, uint32_t type, size_t ring) {
     }
     // Of a main thread, the counts stay until somebody has waited for it. If
     // another thread became a program, they are that one's from then on.
-    if (task->tid == task->pid && HasEnded(task->pid)) ReadEnded(*task);
+    if (task->tid == task->pid && IsEnding(task->pid, task->tid)) {
+      ReadEnded(*task);
+    }
     clock_.OnExit(task->tid, task->time_ns);
     repeated_.Forget(task->tid);
     if (of_all_processes_) ended_.insert(task->tid);

@@ -34,6 +34,21 @@ void ParseFaults(std::string_view stat, model::ThreadCounts& counts) {
   counts.has_faults = true;
 }
 
+bool IsEnding(std::string_view stat) {
+  constexpr uint64_t kExiting = 4;  // PF_EXITING of Linux
+  auto fields = processes::StatFields::Of(stat);
+  if (!fields) return false;
+  const std::string_view state = fields->Take(3);
+  if (state == "Z" || state == "X") return true;
+  return (fields->TakeCount(9).value_or(0) & kExiting) != 0;
+}
+
+bool IsEnding(int64_t pid, int64_t tid) {
+  std::array<char, 1024> buffer;
+  return IsEnding(
+      processes::ReadThreadFile(pid, tid, "stat", buffer).value_or(""));
+}
+
 void ParseIo(std::string_view io, model::ThreadCounts& counts) {
   const auto find = [&](std::string_view key, uint64_t& count) {
     // "read_bytes" also ends "cancelled_write_bytes".

@@ -26,7 +26,12 @@ model::ThreadCounts ReadThreadCounts(int64_t pid, int64_t tid);
 model::ThreadCounts Since(const model::ThreadCounts& before,
                           const model::ThreadCounts& now);
 
+// Whether the thread runs no more code of its program, so its counts stay as
+// they are: it has ended, or the kernel takes it apart.
+bool IsEnding(int64_t pid, int64_t tid);
+
 // --- its parts, for tests: files of proc(5) ---
+bool IsEnding(std::string_view stat);
 void ParseFaults(std::string_view stat, model::ThreadCounts& counts);
 void ParseIo(std::string_view io, model::ThreadCounts& counts);
 

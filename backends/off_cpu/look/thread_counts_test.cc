@@ -29,6 +29,17 @@ TEST(ThreadCountsTest, WhatIsCutIsNotKnown) {
   EXPECT_EQ(counts, ThreadCounts());
 }
 
+// The kernel tells of a thread's end, and only then takes it apart. On a busy
+// machine that may be much later.
+TEST(ThreadCountsTest, AThreadThatTheKernelTakesApartIsEnding) {
+  EXPECT_TRUE(IsEnding("42 (a) Z 1 2 3 4 5 4194304 70 8 90 10 11"));
+  EXPECT_TRUE(IsEnding("42 (a) X 1 2 3 4 5 4194304 70 8 90 10 11"));
+  EXPECT_TRUE(IsEnding("42 (a) R 1 2 3 4 5 4194308 70 8 90 10 11"));
+  EXPECT_FALSE(IsEnding("42 (a) R 1 2 3 4 5 4194304 70 8 90 10 11"));
+  EXPECT_FALSE(IsEnding(""));
+  EXPECT_FALSE(IsEnding(getpid(), gettid()));
+}
+
 TEST(ThreadCountsTest, IoHasSixNumbers) {
   ThreadCounts counts;
   ParseIo(
