@@ -9,6 +9,10 @@
 namespace kymo::symbolize {
 namespace {
 
+bool IsControl(char c) {
+  return static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+}
+
 // Takes ":123" off the end.
 std::optional<uint32_t> TakeNumber(std::string_view& text) {
   const size_t colon = text.find_last_of(':');
@@ -64,13 +68,20 @@ NamedFrame Python(std::string_view text) {
 
 bool IsJavaScriptName(std::string_view name) { return name.starts_with("JS:"); }
 
+bool IsScriptOf(std::string_view name, std::string_view file) {
+  if (std::ranges::any_of(file, IsControl)) return false;
+  // Of other scripts comes code of functions that were inlined.
+  for (const std::string_view begin :
+       {"/", "file:", "node:", "http:", "https:"}) {
+    if (file.starts_with(begin)) return true;
+  }
+  return !file.empty() && NameOfJitFunction(name).file == file;
+}
+
 NamedFrame NameOfJitFunction(std::string_view name) {
   constexpr std::string_view kPython = "py::";
   std::string text(name);
-  const auto is_control = [](char c) {
-    return static_cast<unsigned char>(c) < ' ' || c == '\x7f';
-  };
-  std::ranges::replace_if(text, is_control, '?');
+  std::ranges::replace_if(text, IsControl, '?');
   if (IsJavaScriptName(text)) {
     std::string_view rest = std::string_view(text).substr(3);
     // Code for a loop that was running when it was compiled.

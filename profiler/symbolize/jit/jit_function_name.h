@@ -22,6 +22,12 @@ NamedFrame NameOfJitFunction(std::string_view name);
 // that they are of, since `perf inject` places an ELF header before it.
 bool IsJavaScriptName(std::string_view name);
 
+// Whether `file` can be the name of a script that code of the function
+// `name` is from. For scripts of users, node 20 writes other memory's bytes
+// instead of the script's name into its jitdump, and what comes after them in
+// the record is wrong, too.
+bool IsScriptOf(std::string_view name, std::string_view file);
+
 }  // namespace kymo::symbolize
 
 #endif  // KYMO_PROFILER_SYMBOLIZE_JIT_JIT_FUNCTION_NAME_H_

@@ -31,6 +31,18 @@ TEST(JitFunctionNameTest, JavaScriptHasOneNameForAllItsCompilers) {
   EXPECT_EQ(Text("JS:fib:3:4"), "fib:3:4||0");
 }
 
+TEST(JitFunctionNameTest, BytesThatAreNoNameOfAScriptAreTold) {
+  constexpr std::string_view kName = "JS:*fib app.js:3:14";
+  for (const std::string_view file :
+       {"app.js", "/srv/b.js", "node:path", "file:///a", "https://x/a.js"}) {
+    EXPECT_TRUE(IsScriptOf(kName, file)) << file;
+  }
+  for (const std::string_view file :
+       {"", "\t\xe3\x02", "/a\x03", "t\xef\xbf\xbd", "b.js"}) {
+    EXPECT_FALSE(IsScriptOf(kName, file)) << file;
+  }
+}
+
 TEST(JitFunctionNameTest, OtherNamesStayAsTheyAre) {
   EXPECT_EQ(Text("py::fib:/srv/app.py"), "fib|/srv/app.py|0");
   EXPECT_EQ(Text("py::fib"), "fib||0");

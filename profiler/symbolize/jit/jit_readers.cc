@@ -220,6 +220,10 @@ void JitDumpReader::AddLoad(const Record& record, std::string_view body,
   const std::string_view name = TakeText(body);
   if (lines_address_ != address) lines_.clear();
   if (IsJavaScriptName(name)) {
+    const auto is_right = [&](const JitLine& line) {
+      return IsScriptOf(name, line.file);
+    };
+    if (!std::ranges::all_of(lines_, is_right)) lines_.clear();
     for (JitLine& line : lines_) line.offset -= std::min(line.offset, kV8Shift);
   }
   const size_t before = code.functions().size();

@@ -131,6 +131,20 @@ TEST_F(JitReadersTest, LinesBelongToTheCodeThatIsLoadedNext) {
   EXPECT_EQ(NameAt(dump_, 0x9000, 2000), "i");
 }
 
+TEST_F(JitReadersTest, LinesOfNoScriptAreLeftOut) {
+  TestJitDump dump;
+  // What node 20 writes of a script of a user's, and of its own.
+  dump.Lines(10, 0x8000, {{0x8050, 1, "\t\xe3\x02"}, {0x8054, 7168, ""}});
+  dump.Load(10, 0x8000, 64, 1, "JS:*fib /srv/app.js:1:13");
+  dump.Lines(10, 0x9000, {{0x9040, 5, "node:path"}, {0x9050, 6, "/srv/b.js"}});
+  dump.Load(10, 0x9000, 64, 2, "JS:*next node:path:4:1");
+  Append(dump.bytes);
+  dump_reader_.Read(file_.get(), dump_);
+  EXPECT_EQ(NameAt(dump_, 0x8010, 2000), "JS:*fib /srv/app.js:1:13");
+  EXPECT_EQ(NameAt(dump_, 0x9000, 2000), "JS:*next node:path:4:1 node:path:5");
+  EXPECT_EQ(NameAt(dump_, 0x9010, 2000), "JS:*next node:path:4:1 /srv/b.js:6");
+}
+
 TEST_F(JitReadersTest, TicksThatNothingExplainsAreNoTimes) {
   TestJitDump dump(/*flags=*/1);
   dump.Load(uint64_t{1} << 60, 0x7f00, 64, 1, "first");
