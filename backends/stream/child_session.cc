@@ -133,7 +133,7 @@ class ChildSession : public ActivitySession {
 
   std::vector<std::string> Remarks() const override {
     return door_.is_there() ? door_.Remarks()
-                            : DescribeUnrecorded(arena_, IsSampledAnyway());
+                            : DescribeUnrecorded(arena_, IsSampled());
   }
 
   DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
@@ -362,11 +362,15 @@ class ChildSession : public ActivitySession {
             .was_to_hold_time = IsToHoldTime()};
   }
 
-  // Whether a program that never attached is in the recording all the same, by
-  // its samples. Its heap would be missing.
+  // Whether samples have the programs that never attach.
+  bool IsSampled() const {
+    return !door_.is_there() && settings_.sampled && settings_.sampled->all;
+  }
+
+  // Whether such a program is in the recording all the same: its heap, if
+  // wanted, would be missing.
   bool IsSampledAnyway() const {
-    return !door_.is_there() && settings_.sampled && settings_.sampled->all &&
-           (settings_.flags & record::kMemoryFlags) == 0;
+    return IsSampled() && (settings_.flags & record::kMemoryFlags) == 0;
   }
 
   bool IsToHoldTime() const {
