@@ -1,6 +1,7 @@
 #include "backends/stream/decode/heap_streams.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstring>
@@ -24,28 +25,29 @@ struct PayloadHash {
   uint32_t second = 0;
 };
 
-// Each step can be undone. So payloads that differ in one word never have the
-// same hash.
+// The two halves of a product, as one word.
+uint64_t Mixed(uint64_t a, uint64_t b) {
+  const auto product = static_cast<unsigned __int128>(a) * b;
+  return static_cast<uint64_t>(product >> 64) ^ static_cast<uint64_t>(product);
+}
+
+// As wyhash does, two words for each product.
 PayloadHash HashOf(std::span<const Slot> payload, size_t bytes, int64_t pid) {
-  uint64_t first = static_cast<uint64_t>(pid) * 0x9e3779b97f4a7c15u;
-  uint64_t second = ~first;
-  const auto add = [&](uint64_t word) {
-    first = (first ^ word) * 0xff51afd7ed558ccdu;
-    first ^= first >> 32;
-    second = (second + word) * 0xc4ceb9fe1a85ec53u;
-    second ^= second >> 29;
-  };
-  const char* const begin = reinterpret_cast<const char*>(payload.data());
-  uint64_t word = 0;
-  size_t at = 0;
-  for (; at + sizeof(word) <= bytes; at += sizeof(word)) {
-    std::memcpy(&word, begin + at, sizeof(word));
-    add(word);
+  constexpr uint64_t kFirst = 0xa0761d6478bd642fu;
+  constexpr uint64_t kSecond = 0xe7037ed1a0b428dbu;
+  uint64_t first = static_cast<uint64_t>(pid) ^ kSecond;
+  uint64_t second = static_cast<uint64_t>(pid) ^ kFirst;
+  const char* at = reinterpret_cast<const char*>(payload.data());
+  for (std::array<uint64_t, 2> words = {}; bytes > 0;) {
+    const size_t size = std::min(bytes, sizeof(words));
+    if (size < sizeof(words)) words = {};
+    std::memcpy(words.data(), at, size);
+    first = Mixed(words[0] ^ kFirst, words[1] ^ first);
+    second = Mixed(words[0] ^ second, words[1] ^ kSecond);
+    at += size;
+    bytes -= size;
   }
-  word = 0;
-  std::memcpy(&word, begin + at, bytes - at);
-  add(word);
-  return {first, static_cast<uint32_t>(second >> 32)};
+  return {Mixed(first, kFirst), static_cast<uint32_t>(second)};
 }
 
 // Stacks that have been seen, by their payloads.

@@ -8,7 +8,7 @@
 // time in the order of the streams. A chunk is read when its turn comes.
 //
 // Memory: one chunk's records for each thread that is recording at the moment,
-//   21 to 27 bytes for each different stack, and what heap_fold.h keeps.
+//   22 to 29 bytes for each different stack, and what heap_fold.h keeps.
 // Threads: none. Errors: a free at address 0 is counted
 //   (kFreesOfUnknownBlocks).
 #ifndef KYMO_BACKENDS_STREAM_DECODE_HEAP_STREAMS_H_
