@@ -18,13 +18,19 @@
 #include "profiler/symbolize/process_mappings.h"
 #include "profiler/symbolize/stripped/elf_section.h"
 
+#if defined(__aarch64__)
+#define ADDRESS_OF_1 "adr %0, 1b"
+#else
+#define ADDRESS_OF_1 "lea 1b(%%rip), %0"
+#endif
+
 namespace kymo::symbolize {
 
 // Not in the anonymous namespace, so that its name is the same everywhere.
 constexpr uint32_t kPlaceLine = __LINE__ + 3;
 [[gnu::always_inline]] inline uint64_t InlinedPlace() {
   uint64_t here;
-  asm volatile("1: lea 1b(%%rip), %0; nop" : "=r"(here));
+  asm volatile("1: " ADDRESS_OF_1 "; nop" : "=r"(here));
   return here;
 }
 
@@ -39,6 +45,9 @@ constexpr uint32_t kCallerLine = __LINE__ + 2;
 }
 
 namespace {
+
+// Under AArch64's emulator, /proc/self/exe has the size of the emulator.
+std::string OwnPath() { return std::filesystem::canonical("/proc/self/exe"); }
 
 struct Place {
   const ElfModule* module;
@@ -117,7 +126,7 @@ TEST_F(ModuleSymbolizerTest, WithoutANameAFrameIsItsPlace) {
 TEST_F(ModuleSymbolizerTest, AFileReplacedSinceIsNotUsed) {
   const std::filesystem::path copy =
       std::filesystem::path(testing::TempDir()) / "replaced";
-  std::filesystem::copy_file("/proc/self/exe", copy,
+  std::filesystem::copy_file(OwnPath(), copy,
                              std::filesystem::copy_options::overwrite_existing);
   const FileIdentity wrong_id{.path = copy, .build_id = "not this one"};
   EXPECT_EQ(ElfModule::File(getpid(), wrong_id)->elf(), nullptr);
@@ -138,7 +147,7 @@ TEST_F(ModuleSymbolizerTest, AFileReplacedSinceIsNotUsed) {
 // Else all modules' debug information would be in memory at once.
 TEST_F(ModuleSymbolizerTest, DebugInformationEndsWithTheSymbolizer) {
   const std::string copy = testing::TempDir() + "/debug_information_ends";
-  std::filesystem::copy_file("/proc/self/exe", copy);
+  std::filesystem::copy_file(OwnPath(), copy);
   const auto module =
       ElfModule::File(getpid(), {.path = copy, .mapped_ns = INT64_MAX});
   int line = 0;
@@ -174,8 +183,7 @@ class MappedFunctionsTest : public ModuleSymbolizerTest {
  protected:
   MappedFunctionsTest() {
     std::filesystem::copy_file(
-        "/proc/self/exe", copy_,
-        std::filesystem::copy_options::overwrite_existing);
+        OwnPath(), copy_, std::filesystem::copy_options::overwrite_existing);
     module_ = ElfModule::File(0, {.path = copy_, .mapped_ns = INT64_MAX});
     address_ = Find(PlaceInOuter(&line_)).address;
   }
@@ -207,7 +215,7 @@ TEST_F(MappedFunctionsTest, EndWithTheirFile) {
 // As packages of distributions have it, with and without the list of units.
 TEST_F(ModuleSymbolizerTest, ACompressedDebugFileSaysTheSame) {
   const std::string folder = testing::TempDir() + "/compressed_debug_file";
-  const std::string program = std::filesystem::canonical("/proc/self/exe");
+  const std::string program = OwnPath();
   const std::string stripped = folder + "/program";
   const std::string debug = folder + "/program.debug";
   int line = 0;
@@ -320,8 +328,13 @@ TEST_F(ModuleSymbolizerTest, TheVdsoHasNames) {
     names.insert(symbolizer.Name(address).front().function);
   }
   // As vdso(7) has it.
+#if defined(__aarch64__)
+  EXPECT_EQ(names.count("__kernel_clock_gettime"), 1u);
+  EXPECT_EQ(names.count("__kernel_clock_getres"), 1u);
+#else
   EXPECT_EQ(names.count("__vdso_clock_gettime"), 1u);
   EXPECT_EQ(names.count("__vdso_getcpu"), 1u);
+#endif
 }
 
 }  // namespace
