@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <map>
@@ -14,6 +15,8 @@
 #include <vector>
 
 #include "backends/sampling/process_table.h"
+#include "backends/sampling/stack_store.h"
+#include "backends/sampling/unwind/unwinder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "profiler/base/clock.h"
@@ -36,6 +39,13 @@ TEST(SampleStoreTest, StackThatEndsNowhereIsCountedAsIncomplete) {
   ASSERT_EQ(shard.samples.size(), 1);
   EXPECT_EQ(shard.samples[0].weight_ns, 7);
   EXPECT_EQ(shard.ledger.Get(model::Loss::kStacksIncomplete), 1);
+}
+
+TEST(SampleStoreTest, WhatCouldNotBeReadDoesNotEndAStack) {
+  EXPECT_EQ(EndOfUnreadStack(EFAULT), StackEnd::kIncomplete);
+  EXPECT_EQ(EndOfUnreadStack(ESRCH), StackEnd::kTruncated);
+  // Others have the lock of the process's mappings (other_memory.h).
+  EXPECT_EQ(EndOfUnreadStack(EBUSY), StackEnd::kTruncated);
 }
 
 // Code without tables, and a chain of two frame pointers. The stack is memory

@@ -122,12 +122,11 @@ void StackStore::ReadOn(const CapturedStack& captured,
   if (from - copy.base > kFarthestCaller) return;
   std::array<std::byte, kFarBytes> far;
   const iovec piece = {reinterpret_cast<void*>(from), far.size()};
+  const int64_t tid = captured.tid != 0 ? captured.tid : captured.name_tid;
   const ssize_t bytes = processes::ReadOtherMemory(
-      captured.pid, captured.tid != 0 ? captured.tid : captured.pid,
-      std::span(&piece, 1), far);
+      captured.pid, tid != 0 ? tid : captured.pid, std::span(&piece, 1), far);
   if (bytes < static_cast<ssize_t>(sizeof(uint64_t))) {
-    // Of a process that is gone, nobody knows whether the stack ended here.
-    if (bytes < 0 && errno == ESRCH) unwound_.end = StackEnd::kTruncated;
+    if (bytes < 0) unwound_.end = EndOfUnreadStack(errno);
     return;
   }
   copy.far_base = from;

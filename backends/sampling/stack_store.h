@@ -15,6 +15,7 @@
 #ifndef KYMO_BACKENDS_SAMPLING_STACK_STORE_H_
 #define KYMO_BACKENDS_SAMPLING_STACK_STORE_H_
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -59,6 +60,13 @@ struct CapturedStack {
   bool stack_was_cut = false;
   std::span<const uint64_t> callchain;
 };
+
+// How a stack ends that goes on where the thread's memory could not be read,
+// for this reason. Where there is no memory, it was no stack. If the thread is
+// gone, or many others change the process's mappings, nobody knows the rest.
+inline StackEnd EndOfUnreadStack(int error) {
+  return error == EFAULT ? StackEnd::kIncomplete : StackEnd::kTruncated;
+}
 
 class StackStore {
  public:

@@ -276,8 +276,9 @@ std::string_view WhatHelps(Loss loss) {
 constexpr char kTruncatedWaits[] =
     "stacks of waits without their outermost callers, for which [truncated] "
     "stands: Kymo copies up to 64 KiB of the stack of a thread that waits, and "
-    "no flag changes that. Samples are not affected, and the times and "
-    "places of waits are right";
+    "less while many threads change the program's mappings, as when they start "
+    "and end; no flag changes that. Samples are not affected, and the times "
+    "and places of waits are right";
 
 // For each stack, whether [truncated] is its outermost frame.
 std::vector<bool> TruncatedStacks(const model::Trace& trace) {

@@ -135,6 +135,10 @@ uint32_t RuleTable::GuessRule(symbolize::ModuleId module, uint64_t address) {
   if (!modules_->module(module).ReadCode(function->begin, bytes)) return 0;
   const Prologue prologue = ReadPrologue(bytes, address - function->begin);
   if (!prologue.is_usable) return 0;
+  // The function may have a table elsewhere: that of clone3 has a gap.
+  const bool is_in_gap =
+      address != function->begin &&
+      !rules_[FindUncached(module, function->begin)].is_guess;
 
   UnwindRule rule;
   rule.is_guess = true;
@@ -154,7 +158,7 @@ uint32_t RuleTable::GuessRule(symbolize::ModuleId module, uint64_t address) {
   rules_.push_back(rule);
   const auto number = static_cast<uint32_t>(rules_.size() - 1);
   auto& ranges = by_module_[module].ranges;
-  if (prologue.is_over) {
+  if (prologue.is_over && !is_in_gap) {
     ranges[function->begin + prologue.size_bytes] = {function->end, number};
   } else {
     ranges[address] = {address + 1, number};

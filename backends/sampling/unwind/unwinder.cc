@@ -213,6 +213,28 @@ Unwinder::Step Unwinder::ApplyGuess(const UnwindRule& rule,
   return Step::kNoRule;
 }
 
+bool Unwinder::HasTable(symbolize::ModuleId module, uint64_t address) {
+  const UnwindRule& rule = rules_.Find(module, address);
+  return rule.cfa_kind != CfaKind::kNoRule && !rule.is_guess;
+}
+
+// Whether the thread has just begun at `place`: behind the system call that
+// made it. The tables of clone and clone3 end just before that call, because
+// the new thread has no caller. Whoever called clone has one, on its stack.
+bool Unwinder::HasJustBegun(const symbolize::CodePlace& place,
+                            const StackCopy& copy) {
+  constexpr std::array kSystemCall = {std::byte{0x0f}, std::byte{0x05}};
+  if (place.module == symbolize::ModuleTable::kUnknown ||
+      !copy.Read(registers_[kRsp])) {
+    return false;
+  }
+  const uint64_t call = place.address - kSystemCall.size();
+  std::array<std::byte, kSystemCall.size()> code;
+  return modules_->module(place.module).ReadCode(call, code) &&
+         code == kSystemCall && !HasTable(place.module, place.address) &&
+         !HasTable(place.module, call) && HasTable(place.module, call - 1);
+}
+
 Unwinder::Step Unwinder::ApplyTable(const symbolize::CodePlace& place,
                                     const symbolize::AddressSpace& space,
                                     const StackCopy& copy, bool* is_exact,
@@ -255,12 +277,16 @@ void Unwinder::Unwind(const symbolize::AddressSpace& space,
     stack->frames.push_back(place);
     stack->at.push_back({registers_[kRsp], registers_[kRip]});
     bool has_table = false;
+    const bool is_innermost = stack->frames.size() == 1;
     Step step = ApplyTable(place, space, copy, &is_exact, &has_table);
     has_table = has_table && step != Step::kNoRule;
     if (step == Step::kNoRule && is_in_chain && registers_[kRbp] == 0) {
       step = Step::kEnd;
     }
     if (step == Step::kNoRule) step = FollowFramePointer(space, copy);
+    if (step == Step::kNoRule && is_innermost && HasJustBegun(place, copy)) {
+      step = Step::kEnd;
+    }
     is_in_chain = !has_table;
     if (step == Step::kCaller) {
       if (is_watched) stack->watched.back().end = registers_[kRsp];

@@ -10,7 +10,7 @@
 // behind a call. Else (JIT) it follows the frame pointer, if that leads up the
 // stack to executable memory. The stack is complete if the
 // tables say that its last frame has no caller, or if a chain of frame pointers
-// ends with 0.
+// ends with 0. So is that of a new thread that has not left clone(2) yet.
 //
 // Of a thread that is looked at in /proc, only the stack pointer and the
 // instruction are known: the other registers are 0. A function that counts from
@@ -109,6 +109,8 @@ class Unwinder {
   std::optional<uint64_t> FindCallOf(const symbolize::CodePlace& place,
                                      const symbolize::AddressSpace& space,
                                      const StackCopy& copy);
+  bool HasTable(symbolize::ModuleId module, uint64_t address);
+  bool HasJustBegun(const symbolize::CodePlace& place, const StackCopy& copy);
   bool HasCalled(const symbolize::CodePlace& place,
                  const symbolize::AddressSpace& space, bool took_nothing);
   std::optional<uint64_t> Restore(const SavedRegister& saved, uint64_t cfa,

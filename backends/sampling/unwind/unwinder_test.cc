@@ -1,3 +1,4 @@
+// Long, because it has functions whose stacks are unwound.
 #include "backends/sampling/unwind/unwinder.h"
 
 #include <gtest/gtest.h>
@@ -88,6 +89,31 @@ test_bare:
 .popsection
 )");
 extern "C" void test_bare();
+
+// The table ends before the system call, as those of clone and clone3 do. There
+// is another one for what the new thread does.
+asm(R"(
+.pushsection .text
+.type test_clone, @function
+test_clone:
+  .cfi_startproc
+  mov %rcx, %r8
+  .cfi_endproc
+  syscall
+.globl test_new_thread
+test_new_thread:
+  ud2
+.globl test_in_new_thread
+test_in_new_thread:
+  .cfi_startproc
+  .cfi_undefined rip
+  ud2
+  .cfi_endproc
+.size test_clone, . - test_clone
+.popsection
+)");
+extern "C" const char test_new_thread;
+extern "C" const char test_in_new_thread;
 
 namespace kymo::sampling {
 namespace {
@@ -379,6 +405,29 @@ TEST_F(JitFramesTest, AStackHasAThousandFramesAtMost) {
   Chain(1'023, 0);
   EXPECT_EQ(Frames(), 1'024u);
   EXPECT_EQ(stack_.end, StackEnd::kComplete);
+}
+
+TEST_F(UnwinderTest, ANewThreadHasNoCaller) {
+  OwnStack own;
+  own.registers.fill(0);
+  own.registers[kRip] = reinterpret_cast<uint64_t>(&test_new_thread);
+  own.registers[kRsp] = 0x7000'0000;
+  own.registers[kRbp] = 0x7fff'0000;  // still that of the thread that made it
+  // The descriptor of a thread, which lies there, begins with its own address.
+  own.memory.resize(64);
+  std::memcpy(own.memory.data(), &own.registers[kRsp], 8);
+  Unwinder unwinder(&modules_);  // keeps the rules that it finds
+  const auto unwind = [&] {
+    unwinder.Unwind(space_, own.registers, own.copy(), false, &stack_);
+    EXPECT_EQ(stack_.frames.size(), 1u);
+    return stack_.end;
+  };
+  EXPECT_EQ(unwind(), StackEnd::kComplete);
+  // It may be the thread that called clone.
+  own.memory.clear();
+  EXPECT_EQ(unwind(), StackEnd::kIncomplete);
+  own.registers[kRip] = reinterpret_cast<uint64_t>(&test_in_new_thread);
+  EXPECT_EQ(unwind(), StackEnd::kComplete);
 }
 
 TEST_F(UnwinderTest, StopsOnNonsense) {
