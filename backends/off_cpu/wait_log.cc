@@ -263,6 +263,48 @@ void WaitLog::AddToSum(const ThreadKey& thread, const WaitCause& cause,
   sum.longest_ns = std::max(sum.longest_ns, duration_ns);
 }
 
+namespace {
+
+// How long each thread was blocked in waits of which nobody saw when they
+// ended, at most. The kernel says how long a thread waited for a CPU, so it
+// cannot have been blocked for longer.
+absl::flat_hash_map<model::TrackIndex, DurationNs> MostBlocked(
+    const model::ThreadStates& states) {
+  absl::flat_hash_map<model::TrackIndex, DurationNs> most;
+  for (const model::ThreadTimes& times : states.threads) {
+    if (times.unknown_ns != 0) continue;
+    most[times.track] = times.blocked_ns();
+  }
+  for (const model::Wait& wait : states.waits) {
+    const auto thread = most.find(wait.track);
+    if (thread == most.end() || wait.runnable_ns < 0) continue;
+    thread->second = std::max<DurationNs>(
+        thread->second - (wait.duration_ns - wait.runnable_ns), 0);
+  }
+  return most;
+}
+
+// Waits that nobody saw are waits for a CPU where the thread was blocked for a
+// tenth of the time at most.
+void FindBusyCpus(model::ThreadStates& states) {
+  const auto most = MostBlocked(states);
+  const auto is_for_cpu = [&most](const auto& wait) {
+    const auto thread = most.find(wait.track);
+    return wait.kind == WaitKind::kUnknown && thread != most.end() &&
+           thread->second <= wait.duration_ns / 10;
+  };
+  for (model::Wait& wait : states.waits) {
+    if (wait.runnable_ns >= 0 || !is_for_cpu(wait)) continue;
+    wait.kind = WaitKind::kCpuBusy;
+    wait.runnable_ns = wait.duration_ns - most.at(wait.track);
+  }
+  for (model::WaitSum& sum : states.short_waits) {
+    if (is_for_cpu(sum)) sum.kind = WaitKind::kCpuBusy;
+  }
+}
+
+}  // namespace
+
 void WaitLog::Collect(
     const std::function<model::TrackIndex(const ThreadKey&)>& track,
     std::span<const model::StackId> stacks, model::TraceShard& shard,
@@ -271,10 +313,6 @@ void WaitLog::Collect(
   held_.clear();
   states.min_wait_ns = keeps_short_waits_ ? 0 : limits_.min_wait_ns;
   waits_.insert(waits_.end(), short_waits_.begin(), short_waits_.end());
-  uint64_t without_stack = 0;
-  const auto note = [&](const WaitCause& cause, uint64_t count) {
-    if (cause.kind == WaitKind::kUnknown) without_stack += count;
-  };
   const auto name = [&](const WaitCause& cause) {
     const auto shown = shown_.find(cause.object_name);
     return shard.strings.Intern(shown == shown_.end()
@@ -305,7 +343,6 @@ void WaitLog::Collect(
          .waker_stack = stacks[wait.waker.stack],
          .holder = track_of(wait.holder),
          .holder_stack = stacks[wait.holder.stack]});
-    note(wait.cause, 1);
   }
   std::ranges::sort(states.waits, {}, [](const model::Wait& wait) {
     return std::tuple(wait.track, wait.begin_ns);
@@ -319,7 +356,14 @@ void WaitLog::Collect(
                                   .count = sum.count,
                                   .duration_ns = sum.duration_ns,
                                   .longest_ns = sum.longest_ns});
-    note(key.cause, sum.count);
+  }
+  FindBusyCpus(states);
+  uint64_t without_stack = 0;
+  for (const model::Wait& wait : states.waits) {
+    without_stack += wait.kind == WaitKind::kUnknown ? 1 : 0;
+  }
+  for (const model::WaitSum& sum : states.short_waits) {
+    without_stack += sum.kind == WaitKind::kUnknown ? sum.count : 0;
   }
   shard.ledger.Add(model::Loss::kWaitsWithoutStack, without_stack);
   if (names_forgotten_ > 0) {

@@ -135,8 +135,9 @@ class WaitLog {
   // Each wait, of one thread in the order of time.
   void OnWait(const OffCpuTime& wait);
 
-  // Fills in waits and sums, and counts those of unknown kind. `stacks` maps
-  // raw stacks to the shard's. No call comes after it.
+  // Fills in waits and sums, and counts those of unknown kind. `states` has the
+  // threads' times, which tell waits for a CPU. `stacks` maps raw stacks to the
+  // shard's. No call comes after it.
   void Collect(const std::function<model::TrackIndex(const ThreadKey&)>& track,
                std::span<const model::StackId> stacks, model::TraceShard& shard,
                model::ThreadStates& states);

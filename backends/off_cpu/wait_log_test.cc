@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "profiler/base/clock.h"
@@ -288,6 +289,34 @@ TEST_F(WaitLogTest, WaitsAreInTheOrderOfTracksAndTimes) {
   EXPECT_EQ(states.waits[0].duration_ns, 300);
   EXPECT_EQ(states.waits[1].duration_ns, 100);
   EXPECT_EQ(states.waits[2].track, 9u);
+}
+
+TEST_F(WaitLogTest, AThreadThatWasHardlyBlockedWaitedForACpu) {
+  const auto collect = [](DurationNs runnable_ns, DurationNs unknown_ns) {
+    WaitLog log(kLimits);
+    log.OnWait({.thread = kThread, .begin_ns = 0, .end_ns = 1000});
+    // Blocked for 300 ns: who woke the thread is known.
+    log.OnWake(8, 1300, {});
+    log.OnWait({.thread = kThread, .begin_ns = 1000, .end_ns = 1500});
+    model::ThreadStates states;
+    states.threads.push_back({.track = 8,
+                              .wall_ns = 2000,
+                              .on_cpu_ns = 500,
+                              .runnable_ns = runnable_ns,
+                              .unknown_ns = unknown_ns});
+    model::TraceShard shard;
+    log.Collect([](const ThreadKey& of) { return of.tid; },
+                std::vector<model::StackId>(1), shard, states);
+    return std::pair(states.waits.at(0),
+                     shard.ledger.Get(model::Loss::kWaitsWithoutStack));
+  };
+  const auto [wait, lost] = collect(/*runnable_ns=*/1100, 0);
+  EXPECT_EQ(wait.kind, WaitKind::kCpuBusy);
+  EXPECT_EQ(wait.runnable_ns, 900);  // at least
+  EXPECT_EQ(lost, 1u);               // the other wait
+  EXPECT_EQ(collect(1099, 0).first.kind, WaitKind::kUnknown);
+  EXPECT_EQ(collect(1099, 0).second, 2u);
+  EXPECT_EQ(collect(1100, 1).first.kind, WaitKind::kUnknown);
 }
 
 class CallsTest : public WaitLogTest {

@@ -1,3 +1,4 @@
+// Long, because it has every line about threads and their waits.
 #include "tools/profile_command/thread_screen.h"
 
 #include <algorithm>
@@ -179,7 +180,46 @@ std::string StillRunning(const model::Trace& trace, std::string_view target,
   return text;
 }
 
-std::string UnknownWaits(const model::Trace& trace, bool hides_page_faults) {
+namespace {
+
+// Whether a thread has waits that nobody saw, and never had a CPU.
+bool HasUnknownWaitsOfIdleThreads(const model::Trace& trace) {
+  const model::ThreadStates* const states = trace.thread_states();
+  if (states == nullptr) return true;
+  std::vector<model::TrackIndex> ran;  // sorted, as the threads are
+  for (const ThreadTimes& times : states->threads) {
+    if (times.on_cpu_ns > 0) ran.push_back(times.track);
+  }
+  const auto is_idle = [&ran](const auto& wait) {
+    return wait.kind == model::WaitKind::kUnknown &&
+           !std::ranges::binary_search(ran, wait.track);
+  };
+  return std::ranges::any_of(states->waits, is_idle) ||
+         std::ranges::any_of(states->short_waits, is_idle);
+}
+
+// Why nobody may have seen long waits.
+std::string WhyUnknown(const model::Trace& trace, bool was_started) {
+  constexpr std::string_view kNoLook =
+      "Kymo may have looked too late, as where no CPU is free, or they were "
+      "outside of system calls, as those for pages are";
+  // A program that the command starts has none of the kernel's threads.
+  const std::string_view kernels =
+      was_started ? "" : ", or of the kernel's own threads";
+  if (HasUnknownWaitsOfIdleThreads(trace)) {
+    return absl::StrCat(
+        "they may be of threads that did not run in the recording",
+        ToAbsl(kernels));
+  }
+  if (was_started) return std::string(kNoLook);
+  return absl::StrCat("they may be of the kernel's own threads; else ",
+                      ToAbsl(kNoLook));
+}
+
+}  // namespace
+
+std::string UnknownWaits(const model::Trace& trace, bool hides_page_faults,
+                         bool was_started) {
   constexpr double kLeastShare = 0.1;
   DurationNs all_ns = 0;
   analysis::WaitGroup unknown;
@@ -202,9 +242,7 @@ std::string UnknownWaits(const model::Trace& trace, bool hides_page_faults) {
       "Note: nobody saw what ", unknown.count, is_one ? " wait (" : " waits (",
       Percent(unknown.duration_ns, all_ns), " of this time, ", Time(mean_ns),
       is_one ? ") was for: " : " on average) were for: ",
-      mean_ns >= kShortNs
-          ? "they may be of threads that did not run in the recording, or of "
-            "the kernel's own threads"
+      mean_ns >= kShortNs ? WhyUnknown(trace, was_started)
       : hides_page_faults
           ? "some short waits, such as those for page faults, have no stacks "
             "in this recording; --activities=sampling,off_cpu shows them"

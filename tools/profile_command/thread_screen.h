@@ -54,7 +54,9 @@ std::string StillRunning(const model::Trace& trace, std::string_view target,
                          bool (*still_runs)(int64_t pid));
 
 // Says so if the kinds of a tenth of the waits or more are unknown, and why.
-std::string UnknownWaits(const model::Trace& trace, bool hides_page_faults);
+// `was_started`: the command has started all programs of the recording.
+std::string UnknownWaits(const model::Trace& trace, bool hides_page_faults,
+                         bool was_started);
 
 // The kernel counted `cpu_ns` for the program. Says so, and why, if the threads
 // have much less.
