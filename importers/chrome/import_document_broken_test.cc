@@ -1,3 +1,4 @@
+// Long, because each way to break a document is a case.
 // Text that is broken, cut off or odd.
 #include "importers/chrome/import_document.h"
 
@@ -118,6 +119,23 @@ TEST(ImportDocumentTest, DurationsThatCannotBeAreZero) {
   EXPECT_EQ(got.Count("duration_missing"), 1u);
   EXPECT_EQ(got.Count("member_repeated"), 1u);
   EXPECT_EQ(got.trace->ledger().Get(Loss::kImpossibleTimestamps), 1u);
+}
+
+TEST(ImportDocumentTest, DurationsThatCannotBeReadAreCounted) {
+  for (const char* const duration :
+       {"1e999", "1e30", "NaN", "Infinity", "null", "\"long\"", "[1]"}) {
+    SCOPED_TRACE(duration);
+    const Imported got =
+        ImportText(std::string(R"([{"ph":"X","name":"a","ts":1,"dur":)") +
+                   duration + R"(},{"ph":"X","name":"b","ts":3,"dur":1}])");
+    ASSERT_TRUE(got.status.ok());
+    EXPECT_THAT(got.Ranges(), ElementsAre("a@1000+0", "b@3000+1000"));
+    EXPECT_EQ(got.Count("duration_unreadable"), 1u);
+    EXPECT_EQ(got.Count("duration_missing"), 0u);
+    EXPECT_EQ(model::LossText(got.trace->ledger(), Loss::kRecordsCorrupt),
+              "records that could not be read: of chrome, 1 durations that are "
+              "no numbers or out of range (set to 0)");
+  }
 }
 
 TEST(ImportDocumentTest, OfAMemberThatStandsTwiceTheLastCounts) {

@@ -207,10 +207,11 @@ thread 7/8 device -1 '' logical 0
   2 c 7000-8000 cpu_op a=1 b=2
 thread 1000000000/1000000000 device -1 '' logical 0
   3  1000-2000 cpu_op
-lost records_corrupt 4
+lost records_corrupt 5
+  of chrome 1 durations that are no numbers or out of range (set to 0)
 finding phase_missing 3
 finding time_missing 1
-finding duration_missing 1
+finding duration_unreadable 1
 finding value_unreadable 5
 finding member_ignored 9
 finding member_repeated 11

@@ -53,7 +53,7 @@ class BadInputTest(ReportTestCase):
         for members, rule in (
                 ('"ts": 2, "ts": 1, "dur": 1', "member_repeated"),
                 ('"ts": "soon", "dur": 1', "time_missing"),
-                ('"ts": 1, "dur": "long"', "duration_missing"),
+                ('"ts": 1, "dur": "long"', "duration_unreadable"),
                 ('"ts": 1, "dur": -1', "duration_negative"),
                 ('"ts": 1, "dur": 1}, {"ts": 1', "phase_missing"),
                 ('"ts": 1, "dur": 1, "args": [' + deep + "]",

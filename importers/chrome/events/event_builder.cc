@@ -166,7 +166,13 @@ void EventBuilder::AddRange(const RawEvent& event) {
       event.has_duration ? event.duration.TimeNs() : std::nullopt;
   if (!duration) {
     range.is_open = (range.flags & model::kEventOpen) != 0;
-    if (!range.is_open) {
+    if (event.has_duration) {
+      out_.findings.Add(Rule::kDurationUnreadable, event.offset);
+      out_.ledger.AddPart(
+          {model::Loss::kRecordsCorrupt, "chrome",
+           "durations that are no numbers or out of range (set to 0)"},
+          1);
+    } else if (!range.is_open) {
       out_.findings.Add(Rule::kDurationMissing, event.offset);
     }
   } else if (*duration < 0) {

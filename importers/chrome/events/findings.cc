@@ -37,6 +37,9 @@ constexpr std::array<RuleText, static_cast<size_t>(Rule::kCount)> kRules = {{
      "an event has no time that can be read; it was left out"},
     {Severity::kWarning, "duration_missing",
      "a complete event has no duration; it was taken as 0"},
+    {Severity::kWarning, "duration_unreadable",
+     "the duration of a complete event is no number or out of range; it was "
+     "taken as 0"},
     {Severity::kWarning, "duration_negative",
      "a complete event ends before it begins; its duration was taken as 0"},
     {Severity::kWarning, "value_unreadable",

@@ -17,27 +17,28 @@
 namespace kymo::chrome_import {
 
 enum class Rule : uint8_t {
-  kTruncated,          // the file ends in the middle
-  kGzipDamaged,        // the gzip stream ends too early or is wrong
-  kTextAfterEnd,       // something follows the JSON value
-  kElementUnreadable,  // an element of traceEvents that is not JSON
-  kElementNoObject,    // an element that is a number, a string, ...
-  kTextRepaired,       // bytes that are not UTF-8, raw control characters
-  kMemberTooLong,      // a member of the file beyond the limit
-  kPhaseMissing,       // an event without ph
-  kPhaseUnknown,       // an event of a kind that traces do not keep
-  kTimeMissing,        // an event without a time that can be read
-  kDurationMissing,    // X without dur: taken as 0
-  kDurationNegative,   // taken as 0
-  kValueUnreadable,    // a member of an event of the wrong type
-  kMemberIgnored,      // a member of an event that no trace keeps
-  kMemberRepeated,     // an event repeats a member: the last counts
-  kEndWithoutBegin,    // E or e without a begin
-  kBeginWithoutEnd,    // B or b without an end
-  kFlowNotKept,        // a flow other than launches and forward to backward
-  kCounterNoNumber,    // a counter whose value is no number
-  kOutOfOrder,         // a range behind a later one: they are sorted
-  kTimesShifted,       // times before 1970: all are moved
+  kTruncated,           // the file ends in the middle
+  kGzipDamaged,         // the gzip stream ends too early or is wrong
+  kTextAfterEnd,        // something follows the JSON value
+  kElementUnreadable,   // an element of traceEvents that is not JSON
+  kElementNoObject,     // an element that is a number, a string, ...
+  kTextRepaired,        // bytes that are not UTF-8, raw control characters
+  kMemberTooLong,       // a member of the file beyond the limit
+  kPhaseMissing,        // an event without ph
+  kPhaseUnknown,        // an event of a kind that traces do not keep
+  kTimeMissing,         // an event without a time that can be read
+  kDurationMissing,     // X without dur: taken as 0
+  kDurationUnreadable,  // no number or out of range: taken as 0
+  kDurationNegative,    // taken as 0
+  kValueUnreadable,     // a member of an event of the wrong type
+  kMemberIgnored,       // a member of an event that no trace keeps
+  kMemberRepeated,      // an event repeats a member: the last counts
+  kEndWithoutBegin,     // E or e without a begin
+  kBeginWithoutEnd,     // B or b without an end
+  kFlowNotKept,         // a flow other than launches and forward to backward
+  kCounterNoNumber,     // a counter whose value is no number
+  kOutOfOrder,          // a range behind a later one: they are sorted
+  kTimesShifted,        // times before 1970: all are moved
   kCount,
 };
 
