@@ -311,8 +311,7 @@ Table ProcessesTable() {
           .meaning = "A process; an exec makes no new row",
           .order = "pid, start",
           .example =
-              "select pid, name, (end_ns - start_ns) / 1e9 as seconds "
-              "from processes",
+              "select pid, parent_pid, name from processes order by pid",
           .columns = kProcesses,
           .row_count = [](const Source& s) {
             return s.trace().processes().size();
