@@ -42,7 +42,7 @@ Manual MakeKymoManual() {
   manual.examples =
       "kymo -- xz -9 -k FILE\n"
       "kymo --profile_memory -- ./train\n"
-      "kymo report kymo-out/*/trace.json";
+      "kymo report kymo-out/xz-20260501-101500";
   manual.own = flags;
   manual.end = kEnd;
   return manual;

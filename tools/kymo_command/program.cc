@@ -37,9 +37,15 @@ int PrintManual() {
   return Answer(*ManualPage(MakeKymoManual(), "all"));
 }
 
+// What the manual of kymo itself describes.
+bool IsAboutKymo(const std::string& word) {
+  return word == "help" || word == "version" || word == "--help" ||
+         word == "-h" || word == "--version" || word == "-v";
+}
+
 // kymo help [command [topic]].
 int Help(const std::vector<std::string>& words) {
-  if (words.empty()) return PrintManual();
+  if (words.empty() || IsAboutKymo(words[0])) return PrintManual();
   const Command command = CommandOf(words[0]);
   if (command == nullptr) {
     return Usage("there is no command '" + words[0] +

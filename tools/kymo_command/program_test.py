@@ -44,7 +44,8 @@ class ProgramTest(unittest.TestCase):
                 page.startswith(f"NAME\n    kymo {command} - "), page)
 
     def test_help_is_the_manual_of_a_command(self):
-        self.assertEqual(kymo("help"), kymo("--help"))
+        for words in ([], ["help"], ["version"], ["--help"]):
+            self.assertEqual(kymo("help", *words), kymo("--help"))
         for command in ("profile", "report", "gate", "compare"):
             self.assertEqual(kymo("help", command), kymo(command, "--help"))
         self.assertEqual(kymo("help", "report", "all"),
