@@ -71,7 +71,9 @@ const SettingTable<Settings>& SamplingTable() {
                 "N"),
         .purpose = "Bytes of the stack that are copied with each sample. auto "
                    "takes 65528, or less where the kernel gives little room "
-                   "for samples. A stack that is deeper begins at [truncated].",
+                   "for samples. Of 65528, perf events copy 65320: the rest of "
+                   "a sample needs room, too. A stack that is deeper begins at "
+                   "[truncated].",
         .old_name = "stack_bytes"},
        {.name = "max_samples",
         .value = setting::Integer(&S::max_samples, 0, 1'000'000'000),
