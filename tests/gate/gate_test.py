@@ -153,6 +153,8 @@ class GateTest(unittest.TestCase):
             of_folder = self.run_gate(run)
             self.assertEqual(of_folder[0], status, of_folder)
             self.assertEqual(self.run_gate(run / "trace.json"), of_folder)
+        self.assertIn(f"over the budget; {self.folder}/out/budget.txt has",
+                      of_folder[2])
         (run / "trace.json").unlink()
         status, _, err = self.run_gate(run)
         self.assertEqual(status, 2)
@@ -162,6 +164,21 @@ class GateTest(unittest.TestCase):
         status, _, err = self.run_gate(run)
         self.assertEqual(status, 2)
         self.assertIn("a folder that is given must have one trace", err)
+
+    def test_an_error_leaves_no_empty_folder(self):
+        trace = self.folder / "trace.json"
+        trace.write_text(json.dumps({"traceEvents": [
+            {"ph": "X", "cat": "cpu_op", "name": "work", "pid": 1, "tid": 1,
+             "ts": 1, "dur": 2}]}))
+        for name, status, folders in (("play", 2, 0), ("work", 0, 1)):
+            self.budget.write_text(
+                f'line {{ what: CALLS of: "{name}" expect: 1 }}')
+            done = subprocess.run(
+                [KYMO, "gate", f"--budget={self.budget}", trace],
+                cwd=self.folder, capture_output=True, check=False, text=True)
+            self.assertEqual(done.returncode, status, done.stderr)
+            made = list((self.folder / "kymo-out").iterdir())
+            self.assertEqual(len(made), folders)
 
     def test_the_recorder_answers_for_itself(self):
         self.budget.write_text("line { what: LEAKS expect: 0 }")

@@ -114,7 +114,13 @@ class Gate {
     unsetenv("XML_OUTPUT_FILE");
     unsetenv("TEST_PREMATURE_EXIT_FILE");  // GoogleTest writes it
     if (is_program_) KYMO_RETURN_IF_ERROR(streams_.Make());
-    return flags_.update ? Update() : Check();
+    absl::StatusOr<int> result = flags_.update ? Update() : Check();
+    if (flags_.output_dir.empty()) {
+      // Only if nothing was written into it.
+      std::error_code error;
+      fs::remove(folder_, error);
+    }
+    return result;
   }
 
   std::string suite() const {
@@ -232,8 +238,10 @@ class Gate {
       }
     }
     Say(absl::StrCat("over the budget; ", folder_,
-                     " has the recording and its page; if it is meant to take "
-                     "more, use --update (Bazel: run the target NAME.update)"));
+                     is_program_ ? " has the recording and its page"
+                                 : "/budget.txt has these lines",
+                     "; if it is meant to take more, use --update (Bazel: run "
+                     "the target NAME.update)"));
     return kExitOver;
   }
 

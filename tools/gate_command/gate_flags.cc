@@ -31,8 +31,9 @@ const SettingTable<GateFlags>& GateFlagTable() {
         .is_common = true},
        {.name = "output_dir",
         .value = setting::Text(&F::output_dir),
-        .purpose = "Folder for the recording, its page and the report. "
-                   "Default: kymo-out/<budget>-<time>.",
+        .purpose = "Folder for the recording, its page and budget.txt; for "
+                   "budget.txt alone if recordings are held. Default: "
+                   "kymo-out/<budget>-<time>.",
         .hint = "DIR",
         .topic = "gate",
         .is_common = true},
