@@ -95,6 +95,8 @@ class TroubleTest(ProfileTestCase):
                           "summary.json"])
         self.assertIn(b"trace.json", completed.stderr)
         self.assertIn(b"No space left", completed.stderr)
+        self.assertRegex(completed.stderr,
+                         rb"wrote 3 of [4-9] files into [^\n]*small\n")
 
     def test_nothing_written_is_a_failure_and_not_said_to_be_written(self):
         out = os.path.join(self.folder.name, "gone")

@@ -92,6 +92,9 @@ class RunFolder final : public OutputDirectory {
   // run could not replace is not among them.
   std::vector<std::string> Names() const;
 
+  // How many files the run has tried to make.
+  size_t CountTried() const { return noted_.size(); }
+
   // Whether the run has made a file.
   bool HasFiles() const;
 

@@ -1,3 +1,4 @@
+// Long, because each part of the screen has cases of its own.
 #include "tools/profile_command/first_screen.h"
 
 #include <gmock/gmock.h>
@@ -376,6 +377,11 @@ TEST(WhatToOpenTest, NamesTheFilesOfTheRun) {
   EXPECT_THAT(
       WhatToOpen({"tensorboard/host.pt.trace.json", "trace.json.bak"}, "out"),
       ElementsAre("TensorBoard: tensorboard --logdir out/tensorboard"));
+}
+
+TEST(WhatToOpenTest, FilesThatCouldNotBeWrittenAreCounted) {
+  EXPECT_EQ(WhatWasWritten(9, 9, "out"), "wrote out");
+  EXPECT_EQ(WhatWasWritten(6, 9, "out"), "wrote 6 of 9 files into out");
 }
 
 TEST(WhatToOpenTest, OfATimelineInPartsNamesTheFirst) {

@@ -37,6 +37,12 @@ std::string FirstPart(const std::vector<std::string>& names) {
 
 }  // namespace
 
+std::string WhatWasWritten(size_t written, size_t tried,
+                           const std::string& shown) {
+  if (written >= tried) return absl::StrCat("wrote ", shown);
+  return absl::StrCat("wrote ", written, " of ", tried, " files into ", shown);
+}
+
 std::vector<std::string> WhatToOpen(const std::vector<std::string>& names,
                                     const std::string& shown) {
   struct Viewer {

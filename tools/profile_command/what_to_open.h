@@ -5,10 +5,16 @@
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_WHAT_TO_OPEN_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_WHAT_TO_OPEN_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace kymo::tools {
+
+// "wrote out", or "wrote 6 of 9 files into out" if `tried` files were to be
+// written and some could not be.
+std::string WhatWasWritten(size_t written, size_t tried,
+                           const std::string& shown);
 
 // A line for each viewer: at most three, and one for the tables. `names` are
 // those of the run's files, relative to the output folder. The lines call that

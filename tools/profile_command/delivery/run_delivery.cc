@@ -105,7 +105,7 @@ class Delivery {
     // What files lack comes after the answer, beside their names.
     SayNotices(notes.notices);
     if (!written.ok()) Say(std::string(written.message()));
-    ShowFiles();
+    ShowFiles(written.ok());
     const model::LossLedger& ledger =
         sums != nullptr ? sums->ledger() : trace->ledger();
     if (ledger.AnythingLost()) lacks.emplace_back(kNotWhole);
@@ -138,7 +138,7 @@ class Delivery {
     SayNotices(delivery.notices);
     if (!delivery.status.ok()) Say(std::string(delivery.status.message()));
     if (!command_.quiet) fputs(VisibleLines(delivery.table).c_str(), stderr);
-    ShowFiles();
+    ShowFiles(delivery.status.ok());
   }
 
   void ShowScreen(const model::Trace& trace, const ScreenTables& tables) const {
@@ -156,12 +156,13 @@ class Delivery {
     }
   }
 
-  void ShowFiles() const {
+  void ShowFiles(bool are_all_written) const {
     if (!out_.HasFiles()) return;
     const std::vector<std::string> names = out_.Names();
     if (!command_.quiet) {
       const std::string folder = ShownPath(out_.path());
-      Say("wrote " + folder);
+      const size_t tried = are_all_written ? names.size() : out_.CountTried();
+      Say(WhatWasWritten(names.size(), tried, folder));
       for (const std::string& line : WhatToOpen(names, folder)) Say(line);
     }
     if (!command_.view || std::ranges::count(names, kPageFile) == 0) return;
