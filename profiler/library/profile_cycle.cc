@@ -106,6 +106,12 @@ std::string TextOr(absl::StatusOr<std::string> text) {
   return text.ok() ? *std::move(text) : text.status().ToString();
 }
 
+absl::Status CheckFileName(const std::string& path) {
+  return path.empty()
+             ? absl::InvalidArgumentError("the name of the file is empty")
+             : absl::OkStatus();
+}
+
 absl::Status WithoutMemory() {
   return absl::InvalidArgumentError(
       "profile_memory = true required for memory profiling.");
@@ -257,6 +263,7 @@ absl::Status ProfileCycle::add_metadata_json(std::string_view key,
 }
 
 absl::Status ProfileCycle::export_chrome_trace(const std::string& path) const {
+  KYMO_RETURN_IF_ERROR(CheckFileName(path));
   RenamedOutput out(path);
   return RunExporters("chrome", trace_, {.gzip = path.ends_with(".gz")}, out)
       .status();
@@ -268,6 +275,7 @@ absl::Status ProfileCycle::export_stacks(const std::string& path,
     return absl::FailedPreconditionError(
         "export_stacks() requires with_stack = true");
   }
+  KYMO_RETURN_IF_ERROR(CheckFileName(path));
   KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
   return list->export_stacks(path, metric);
 }
@@ -277,6 +285,7 @@ absl::Status ProfileCycle::export_memory_timeline(
   if (!profile_memory_) {
     return WithoutMemory();
   }
+  KYMO_RETURN_IF_ERROR(CheckFileName(path));
   std::string wanted(device);
   if (wanted.empty()) {
     wanted = use_device_.empty() ? "cpu" : use_device_ + ":0";

@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/status/status.h"
 #include "kymo/profile.h"
 #include "kymo/warning.h"
 #include "tests/support/test_trace.h"
@@ -185,6 +186,17 @@ TEST(ProfileCycleTest, ResultsThatWereNotRecordedAreErrors) {
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_EQ(cycle.Export("chrome", "").status().message(),
             "the name of the folder is empty; \".\" is the working directory");
+}
+
+TEST(ProfileCycleTest, AFileNeedsAName) {
+  ProfileOptions options;
+  options.with_stack = options.profile_memory = true;
+  ProfileCycle cycle(1, "id", options, TestTrace().Build(), ProfilerStats());
+  const auto no_name =
+      absl::InvalidArgumentError("the name of the file is empty");
+  EXPECT_EQ(cycle.export_chrome_trace(""), no_name);
+  EXPECT_EQ(cycle.export_stacks("", "self_cpu_time_total"), no_name);
+  EXPECT_EQ(cycle.export_memory_timeline(""), no_name);
 }
 
 TEST_F(ProfileExportTest, ProgressIsTold) {
