@@ -45,6 +45,14 @@ symbolize::RawStackId InternSeen(const ThreadKey& thread,
   return stacks.Intern(captured);
 }
 
+// The descriptor may be closed before anybody can look at it.
+void SetPipe(bool is_pipe, WaitCause& cause) {
+  if (!is_pipe) return;
+  if (cause.kind == WaitKind::kRead || cause.kind == WaitKind::kWrite) {
+    cause.kind = WaitKind::kPipe;
+  }
+}
+
 // As it was when the sample was taken, as far as that has it.
 ReadMemory MemoryOfSample(const sampling::SampleRecord& sample) {
   return [&sample](uint64_t address, std::span<std::byte> bytes) {
@@ -97,6 +105,7 @@ void WaitCauses::OnSample(const sampling::SampleRecord& sample) {
                       registers[8], registers[9]}};
     SetCall({sample.pid, sample.tid}, sampled, {.sampled = &sampled},
             MemoryOfSample(sample), cause);
+    SetPipe(call.is_pipe, cause);
   }
   coming_[sample.tid] = cause;
 }
@@ -184,6 +193,7 @@ void WaitCauses::TakeCause(const ThreadKey& thread) {
     SetStopped(cause);
   } else {
     SetCall(thread, call, {}, MemoryOf(thread.tid), cause);
+    SetPipe(function && function->is_pipe, cause);
   }
   log_->OnCause(thread.tid, look_.time_ns(), cause);
 }

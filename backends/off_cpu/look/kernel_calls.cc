@@ -61,6 +61,10 @@ std::optional<KernelCall> CallOfFunction(std::string_view function) {
   if (function.starts_with("rwsem_down_")) {
     return KernelCall{.is_kernel_lock = true};
   }
+  // pipe_read before Linux 6.15
+  if (function.ends_with("pipe_read") || function.ends_with("pipe_write")) {
+    return KernelCall{.is_pipe = true};
+  }
   if (function == "asm_exc_page_fault") return KernelCall{.number = -1};
   const auto* const body =
       std::ranges::find(kBodies, function, &Body::function);
@@ -90,6 +94,7 @@ KernelCalls::KernelCalls(
     : symbols_(std::move(symbols)), has_modules_(true) {}
 
 KernelCall KernelCalls::Find(std::span<const uint64_t> frames) {
+  bool is_pipe = false;
   for (const uint64_t frame : frames) {
     // A return address may be the next function's first.
     const uint64_t address = frame - 1;
@@ -102,9 +107,16 @@ KernelCall KernelCalls::Find(std::span<const uint64_t> frames) {
       const auto symbol = symbols_->Find(address);
       if (symbol) at->second = CallOfFunction(symbol->name);
     }
-    if (at->second) return *at->second;
+    if (!at->second) continue;
+    KernelCall call = *at->second;
+    if (call.is_pipe) {
+      is_pipe = true;
+      continue;
+    }
+    call.is_pipe = is_pipe;
+    return call;
   }
-  return {};
+  return {.is_pipe = is_pipe};
 }
 
 }  // namespace kymo::off_cpu

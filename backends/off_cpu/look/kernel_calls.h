@@ -31,6 +31,8 @@ struct KernelCall {
   // It waits for a lock that the kernel needs for itself, such as that of the
   // process's mappings, whatever the call is.
   bool is_kernel_lock = false;
+  // It reads or writes a pipe, whatever its descriptor was.
+  bool is_pipe = false;
 };
 
 // What a kernel function says of the thread that is in it, if anything.
@@ -46,8 +48,8 @@ class KernelCalls {
   KernelCalls();
   explicit KernelCalls(std::shared_ptr<const symbolize::KernelSymbols> symbols);
 
-  // The innermost frame that says anything counts. `frames`: leaf first, return
-  // addresses but for the first.
+  // The innermost frame that says anything counts, and any that says that it is
+  // a pipe. `frames`: leaf first, return addresses but for the first.
   KernelCall Find(std::span<const uint64_t> frames);
 
  private:

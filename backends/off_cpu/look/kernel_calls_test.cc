@@ -23,7 +23,8 @@ class KernelCallsTest : public ::testing::Test {
       "ffffffff81000300 t asm_exc_page_fault\n"
       "ffffffff81000400 t do_signal_stop\n"
       "ffffffff81000500 T __x64_sys_getpid\n"
-      "ffffffff81000600 T do_syscall_64\n")};
+      "ffffffff81000600 T do_syscall_64\n"
+      "ffffffff81000700 t anon_pipe_read\n")};
 };
 
 TEST_F(KernelCallsTest, TheInnermostFunctionThatTellsCounts) {
@@ -45,6 +46,16 @@ TEST_F(KernelCallsTest, TheInnermostFunctionThatTellsCounts) {
           .is_stopped);
   EXPECT_EQ(calls_.Find(std::vector<uint64_t>{0xffffffff81000510}).number,
             kOtherCall);
+}
+
+TEST_F(KernelCallsTest, APipeIsKnownBesideTheCall) {
+  const KernelCall read = calls_.Find(
+      std::vector<uint64_t>{0xffffffff81000010, 0xffffffff81000710,
+                            0xffffffff81000210, 0xffffffff81000610});
+  EXPECT_EQ(read.number, 0);
+  EXPECT_TRUE(read.is_pipe);
+  EXPECT_FALSE(calls_.Find(std::vector<uint64_t>{0xffffffff81000210}).is_pipe);
+  EXPECT_TRUE(CallOfFunction("pipe_write")->is_pipe);
 }
 
 TEST_F(KernelCallsTest, AReturnAddressAfterTheLastCallIsOfItsFunction) {
