@@ -197,6 +197,21 @@ std::string Headline(const JobFacts& facts) {
   return line;
 }
 
+// The path has MPI_Init, which the ranks' walls leave out.
+std::string AboutThePath(const report::ValueTable& path) {
+  DurationNs path_ns = 0;
+  for (size_t i = 0; i < path.columns.size(); ++i) {
+    if (path.columns[i].name != "path_ns") continue;
+    for (const std::vector<Value>& row : path.rows) {
+      path_ns += std::get<int64_t>(row[i]);
+    }
+  }
+  return absl::StrCat(
+      "Critical path: what held up the end (",
+      FormatFixed(static_cast<double>(path_ns) / kNsPerSecond, 3),
+      " s with MPI_Init, which Wall leaves out)");
+}
+
 }  // namespace
 
 JobTimes TimesOfJob(const analysis::JobOfRanks& job) {
@@ -228,7 +243,9 @@ std::vector<JobTable> JobTables(const analysis::JobOfRanks& job,
   }
   add("Ranks", report::RankTable(job));
   if (analysis::HasRankPath(job.calls)) {
-    add("Critical path: what held up the end", report::RankPathTable(job));
+    report::ValueTable path = report::RankPathTable(job);
+    std::string about = AboutThePath(path);
+    add(std::move(about), std::move(path));
   }
   add("Collective calls: waiting until the last rank entered",
       report::CollectiveTable(job));

@@ -67,6 +67,9 @@ TEST(JobScreenTest, BeginsWithTheJobAndTheLateRank) {
                  "longest in MPI_Allreduce (600 ms)\n"));
   EXPECT_THAT(screen, HasSubstr("\nRanks\n"));
   EXPECT_THAT(screen,
+              HasSubstr("\nCritical path: what held up the end (0.990 s with "
+                        "MPI_Init, which Wall leaves out)\n"));
+  EXPECT_THAT(screen,
               HasSubstr("\nCollective calls: waiting until the last rank "
                         "entered\n"));
 }
