@@ -315,6 +315,10 @@ absl::Status RunFolder::MakeAgain() {
 
 absl::StatusOr<std::unique_ptr<ByteSink>> RunFolder::Open(
     std::string_view name) {
+  {
+    const std::lock_guard<std::mutex> lock(note_mutex_);
+    opened_.emplace(name);
+  }
   KYMO_RETURN_IF_ERROR(Note(name));
   return OutputDirectory::Open(name);
 }
@@ -419,6 +423,12 @@ std::vector<std::string> RunFolder::Names() const {
     if (HasMade(name, stamp_before)) names.push_back(name);
   }
   return names;
+}
+
+size_t RunFolder::CountTried() const {
+  std::set<std::string, std::less<>> tried = opened_;
+  for (const std::string& name : Names()) tried.insert(name);
+  return tried.size();
 }
 
 bool RunFolder::HasFiles() const {

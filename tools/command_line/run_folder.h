@@ -92,8 +92,8 @@ class RunFolder final : public OutputDirectory {
   // run could not replace is not among them.
   std::vector<std::string> Names() const;
 
-  // How many files the run has tried to make.
-  size_t CountTried() const { return noted_.size(); }
+  // How many files the run has made, or tried to make with Open.
+  size_t CountTried() const;
 
   // Whether the run has made a file.
   bool HasFiles() const;
@@ -126,7 +126,8 @@ class RunFolder final : public OutputDirectory {
   // The folder and its parents, as far as this run made them, innermost first.
   std::vector<std::string> made_;
   bool has_started_ = false;  // before that, nothing is listed on disk
-  std::mutex note_mutex_;     // of noted_ and listed_
+  std::mutex note_mutex_;     // of opened_, noted_ and listed_
+  std::set<std::string, std::less<>> opened_;  // the names that Open got
   // The names that Note got, and the stamps of what was there.
   std::map<std::string, std::string, std::less<>> noted_;
   std::set<std::string, std::less<>> listed_;  // and not there before

@@ -192,6 +192,9 @@ TEST_F(RunFolderTest, AFileThatIsMadeTooEarlyReplacesTheEarlierAtTheStart) {
     ASSERT_TRUE((*out)->RemoveOld().ok());
     (*out)->Finish();
     EXPECT_EQ((*out)->HasFiles(), makes);
+    EXPECT_EQ((*out)->CountTried(), makes ? 1u : 0u);
+    EXPECT_TRUE((*out)->Open("not_written").ok());
+    EXPECT_EQ((*out)->CountTried(), makes ? 2u : 1u);
   };
   run(/*makes=*/true, /*starts=*/false);
   EXPECT_TRUE(fs::is_empty(folder_));
