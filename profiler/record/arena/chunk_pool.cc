@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14
@@ -105,6 +106,9 @@ uint32_t ChunkPool::TakeOldestSealed(uint32_t stream) const noexcept {
       continue;
     }
     word(oldest).ticket.store(0, std::memory_order_relaxed);
+    // Whoever sees the zeros below sees that the ticket is gone (IsStill). Only
+    // a fence keeps the stores behind it from being seen before it.
+    std::atomic_thread_fence(std::memory_order_release);
     CountOverwritten(OwnerStream(owner), slots(oldest),
                      word(oldest).read_slots.load(std::memory_order_relaxed));
     // If the process dies before this, the reader counts the events.

@@ -72,12 +72,21 @@ std::unique_ptr<Slot[]> CopySlots(std::span<const Slot> slots) {
   return copy;
 }
 
+namespace {
+
+// Whether the chunk has this ticket after all that the caller did before.
+bool HasTicket(ChunkWord& word, uint64_t ticket) {
+  // A release that writes nothing new: what the caller did comes first.
+  return word.ticket.fetch_add(0, std::memory_order_acq_rel) == ticket;
+}
+
+}  // namespace
+
 bool IsStill(const Arena& arena, const ChunkView& view) noexcept {
   const auto chunk = static_cast<uint32_t>(
       (view.slots.data() - arena.slots(0)) / kSlotsPerChunk);
   ChunkWord& word = arena.word(chunk);
-  // A release that writes nothing new: the reads of the slots come first.
-  return word.ticket.fetch_add(0, std::memory_order_acq_rel) == view.ticket &&
+  return HasTicket(word, view.ticket) &&
          OwnerStream(word.owner.load(std::memory_order_relaxed)) == view.stream;
 }
 
@@ -184,11 +193,16 @@ void ChunkReader::ReleaseChunk(uint32_t chunk, SessionId session) const {
   };
   uint64_t owner = word.owner.load(std::memory_order_relaxed);
   if (OwnerState(owner) == ChunkState::kOwned) {
+    const uint64_t ticket = word.ticket.load(std::memory_order_acquire);
+    if (ticket == 0 || !is_ours()) return;
     // If one of these slots is overwritten from now on, nothing is lost.
-    const size_t used = UsedSlots({arena_.slots(chunk), kSlotsPerChunk});
-    if (is_ours()) {
-      word.read_slots.store(static_cast<uint32_t>(used),
-                            std::memory_order_relaxed);
+    auto used = static_cast<uint32_t>(
+        UsedSlots({arena_.slots(chunk), kSlotsPerChunk}));
+    word.read_slots.store(used, std::memory_order_relaxed);
+    if (!HasTicket(word, ticket)) {
+      // The chunk was taken meanwhile, and nobody has read the new slots.
+      word.read_slots.compare_exchange_strong(used, 0,
+                                              std::memory_order_relaxed);
     }
   } else if (OwnerState(owner) == ChunkState::kSealed &&
              word.owner.compare_exchange_strong(
