@@ -62,9 +62,11 @@ TableLayout MakeLayout(const Widths& widths) {
   TableLayout layout;
   layout.AddColumn("Name", widths.name, Align::kRight);
   for (const char* title :
-       {"Self CPU %", "Self CPU", "CPU total %", "CPU total", "# of Samples"}) {
+       {"Self CPU %", "Self CPU", "CPU total %", "CPU total"}) {
     layout.AddColumn(title, kCellWidth, Align::kRight);
   }
+  constexpr std::string_view kSamples = "Samples total";
+  layout.AddColumn(std::string(kSamples), kSamples.size(), Align::kRight);
   layout.AddColumn("Module", widths.module, Align::kLeft);
   return layout;
 }
@@ -82,6 +84,7 @@ SampleTable MakeSampleTable(const model::Trace& trace) {
          .module = std::string(trace.Name(function.module)),
          .cpu_time_us = Microseconds(function.cpu_time_ns),
          .self_cpu_time_us = Microseconds(function.self_cpu_time_ns),
+         .self_sample_count = function.self_sample_count,
          .sample_count = function.sample_count});
   }
   ForEachSampleWeight(trace, [&](const model::SampleSum& sum) {

@@ -1,15 +1,16 @@
 // sample_table.h - sampled functions as a table in the layout of table.h.
 //
-//   -------  ------------  ------------  ...  ------------  ------------
-//      Name    Self CPU %      Self CPU  ...  # of Samples  Module
-//   -------  ------------  ------------  ...  ------------  ------------
-//       lzm        62.50%     500.000ms  ...           625  liblzma.so.5
-//   -------  ------------  ------------  ...  ------------  ------------
+//   -------  ------------  ------------  ...  -------------  ------------
+//      Name    Self CPU %      Self CPU  ...  Samples total  Module
+//   -------  ------------  ------------  ...  -------------  ------------
+//       lzm        62.50%     500.000ms  ...            625  liblzma.so.5
+//   -------  ------------  ------------  ...  -------------  ------------
 //   Sampled CPU time total: 800.000ms
 //   Number of samples: 800
 //
 // Percentages are shares of all sampled CPU time, even if the table shows fewer
-// rows. "# of Samples" counts the samples whose stack contains the function.
+// rows. "Samples total" counts the samples whose stack contains the function,
+// and "CPU total" is their time.
 #ifndef KYMO_PROFILER_REPORT_SAMPLE_TABLE_H_
 #define KYMO_PROFILER_REPORT_SAMPLE_TABLE_H_
 
@@ -31,6 +32,7 @@ struct SampleTableRow {
   std::string module;
   double cpu_time_us = 0;
   double self_cpu_time_us = 0;
+  int64_t self_sample_count = 0;
   int64_t sample_count = 0;
 };
 

@@ -27,13 +27,13 @@ TEST(SampleTableTest, ShowsFunctionsBySelfTime) {
   ASSERT_TRUE(text.ok());
   EXPECT_EQ(
       *text,
-      R"(----------  ------------  ------------  ------------  ------------  ------------  -------------------------  
-      Name    Self CPU %      Self CPU   CPU total %     CPU total  # of Samples  Module                     
-----------  ------------  ------------  ------------  ------------  ------------  -------------------------  
-    encode        62.50%     500.000ms        62.50%     500.000ms             1  /usr/bin/xz                
-     crc64        37.38%     299.000ms        37.38%     299.000ms             1  /usr/lib/liblzma.so.5      
-      main         0.12%       1.000ms        62.62%     501.000ms             2  /usr/bin/xz                
-----------  ------------  ------------  ------------  ------------  ------------  -------------------------  
+      R"(----------  ------------  ------------  ------------  ------------  -------------  -------------------------  
+      Name    Self CPU %      Self CPU   CPU total %     CPU total  Samples total  Module                     
+----------  ------------  ------------  ------------  ------------  -------------  -------------------------  
+    encode        62.50%     500.000ms        62.50%     500.000ms              1  /usr/bin/xz                
+     crc64        37.38%     299.000ms        37.38%     299.000ms              1  /usr/lib/liblzma.so.5      
+      main         0.12%       1.000ms        62.62%     501.000ms              2  /usr/bin/xz                
+----------  ------------  ------------  ------------  ------------  -------------  -------------------------  
 Sampled CPU time total: 800.000ms
 Number of samples: 3
 )");
@@ -185,3 +185,4 @@ TEST(SampleTableTest, RowsHaveTheirTimesInMicroseconds) {
 
 }  // namespace
 }  // namespace kymo::report
+  EXPECT_EQ(table.rows[2].self_sample_count, 1);

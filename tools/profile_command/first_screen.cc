@@ -161,7 +161,7 @@ FittedTable FunctionsTable(const report::SampleTable& table,
                   {.title = "Self CPU", .drop = 2},
                   {.title = "CPU total %", .drop = 3},
                   {.title = "CPU total", .drop = 1},
-                  {.title = "# of Samples", .drop = 5},
+                  {.title = "Samples total", .drop = 5},
                   {.title = "Module", .fit = Fit::kText, .drop = 4}},
       .rows = {}};
   const double total_us = static_cast<double>(table.sampled_ns) / kNsPerUs;

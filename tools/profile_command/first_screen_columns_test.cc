@@ -98,7 +98,7 @@ TEST(ColumnsTest, FunctionsLoseTheLeastImportantFirst) {
   tables.functions.rows = {
       {.name = "function with a name that is long enough", .module = "a/b"}};
   EXPECT_THAT(DropOrder(tables),
-              ElementsAre("# of Samples", "Module", "CPU total %", "Self CPU",
+              ElementsAre("Samples total", "Module", "CPU total %", "Self CPU",
                           "CPU total"));
 }
 
@@ -137,7 +137,7 @@ TEST(ColumnsTest, RowsOfFunctions) {
   const std::vector<std::string> lines = Lines(Screen(tables, {.width = 200}));
   EXPECT_THAT(Cells(lines[2]),
               ElementsAre("Function", "Self CPU %", "Self CPU", "CPU total %",
-                          "CPU total", "# of Samples", "Module"));
+                          "CPU total", "Samples total", "Module"));
   EXPECT_THAT(Cells(lines[4]),
               ElementsAre("f\\x1b", "25.00%", "100.000us", "50.00%",
                           "200.000us", "7", "libx\\x1b.so"));

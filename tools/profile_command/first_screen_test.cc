@@ -91,7 +91,7 @@ TEST(FirstScreenTest, WiderTerminalsShowMore) {
   EXPECT_THAT(middle, HasSubstr("libwork.so.1"));
   EXPECT_THAT(middle, Not(HasSubstr("/usr/lib")));
   EXPECT_THAT(middle, Not(HasSubstr("function29(")));
-  EXPECT_THAT(wide, HasSubstr("# of Samples"));
+  EXPECT_THAT(wide, HasSubstr("Samples total"));
   EXPECT_THAT(wide, HasSubstr("Less<std::string>>::function29(std::string"));
 }
 

@@ -232,17 +232,17 @@ absl::StatusOr<std::string> DiffText(const model::Trace& before,
   const std::string main_after = MainModule(after, samples_after);
   const std::string& main = main_after.empty() ? main_before : main_after;
   const std::string shown = main.substr(main.rfind('/') + 1);
+  const std::string of_functions =
+      metric == "cpu_time_total" ? metric : "self_cpu_time_total";
   const std::vector<report::TableRow> functions_before =
-      DiffRowsOf(samples_before, main_before, shown);
+      DiffRowsOf(samples_before, of_functions, main_before, shown);
   const std::vector<report::TableRow> functions_after =
-      DiffRowsOf(samples_after, main_after, shown);
+      DiffRowsOf(samples_after, of_functions, main_after, shown);
   std::vector<DiffSection> sections;
   if (!functions_before.empty() || !functions_after.empty()) {
-    KYMO_ASSIGN_OR_RETURN(
-        RowDiff functions,
-        DiffRows(functions_before, functions_after,
-                 metric == "cpu_time_total" ? metric : "self_cpu_time_total",
-                 DiffOf::kSampledFunctions));
+    KYMO_ASSIGN_OR_RETURN(RowDiff functions,
+                          DiffRows(functions_before, functions_after,
+                                   of_functions, DiffOf::kSampledFunctions));
     sections.push_back(
         {"Sampled functions", "sampled_functions", std::move(functions)});
   }
@@ -282,7 +282,7 @@ absl::StatusOr<RunAmounts> AmountsOfRun(const model::Trace& trace,
   // A history keeps the names that its files have had from the start.
   const std::string main =
       command.diff ? MainModule(trace, samples) : std::string();
-  AddFunctions(DiffRowsOf(samples, main), amounts);
+  AddFunctions(DiffRowsOf(samples, "self_cpu_time_total", main), amounts);
   amounts.sample_us =
       static_cast<double>(trace.sampling_period_ns()) / kNsPerUs;
   if (command.filter.empty()) AddHeap(trace, amounts);

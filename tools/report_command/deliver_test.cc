@@ -186,6 +186,16 @@ TEST_F(DeliverTest, ComparesSampledFunctions) {
     "slower": 1,)"),
             std::string::npos)
       << *json;
+  // Samples are counted of the time that is compared.
+  const auto row_of_main = [&](const char* metric) {
+    command_.format = TextFormat::kCsv;
+    command_.table.sort_by = metric;
+    const std::string csv = *DiffText(before.trace, after.trace, command_);
+    const size_t at = csv.find("main,");
+    return csv.substr(at, csv.find("\r\n", at) - at);
+  };
+  EXPECT_EQ(row_of_main("self_cpu_time_total"), "main,app,same,0,0,0,0,0");
+  EXPECT_EQ(row_of_main("cpu_time_total"), "main,app,slower,6,12,6,4,2");
 }
 
 // A thread that waits in `load` for so long, and the rest for work.

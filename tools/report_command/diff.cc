@@ -63,8 +63,8 @@ struct KeyLess {
 };
 
 Change ChangeOf(const DiffRow& row) {
-  if (row.count_before == 0) return Change::kNew;
-  if (row.count_after == 0) return Change::kGone;
+  if (!row.is_before) return Change::kNew;
+  if (!row.is_after) return Change::kGone;
   if (std::abs(row.after_us - row.before_us) < kSameUs) return Change::kSame;
   return row.after_us > row.before_us ? Change::kSlower : Change::kFaster;
 }
@@ -115,12 +115,14 @@ absl::StatusOr<RowDiff> DiffRows(std::span<const TableRow> before,
   for (const TableRow& row : before) {
     DiffRow& diff = rows[&row];
     diff.row = &row;
+    diff.is_before = true;
     diff.before_us += MetricOf(row, metric);
     diff.count_before += row.count;
   }
   for (const TableRow& row : after) {
     DiffRow& diff = rows[&row];
     diff.row = &row;
+    diff.is_after = true;
     diff.after_us += MetricOf(row, metric);
     diff.count_after += row.count;
   }

@@ -12,8 +12,8 @@
 //   self_cpu_time_total: 2.000ms -> 2.500ms (+500.000us, +25.00%)
 //   1 slower, 0 faster, 0 new, 0 gone, 1 same
 //
-// Sampled functions are compared in the same way; their calls are samples. So
-// are waits, by function and kind.
+// Sampled functions are compared in the same way; their calls are the samples
+// of the time that is compared. So are waits, by function and kind.
 //
 // Rows that share name, kind, overload, shapes and stack are compared by one
 // time: slower is more of it, faster less, whatever the number of calls. Sorted
@@ -49,6 +49,8 @@ struct DiffRow {
   Change change = Change::kSame;
   double before_us = 0;
   double after_us = 0;
+  bool is_before = false;  // the earlier trace has it
+  bool is_after = false;
   int64_t count_before = 0;
   int64_t count_after = 0;
 };

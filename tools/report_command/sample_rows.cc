@@ -115,6 +115,7 @@ std::string MainModule(const model::Trace& trace,
 }
 
 std::vector<report::TableRow> DiffRowsOf(const report::SampleTable& samples,
+                                         std::string_view metric,
                                          std::string_view main_module,
                                          std::string_view shown_as) {
   std::vector<report::TableRow> rows;
@@ -124,7 +125,8 @@ std::vector<report::TableRow> DiffRowsOf(const report::SampleTable& samples,
     row.overload_name = !main_module.empty() && sampled.module == main_module
                             ? shown_as
                             : BaseName(sampled.module);
-    row.count = sampled.sample_count;
+    row.count = metric == "cpu_time_total" ? sampled.sample_count
+                                           : sampled.self_sample_count;
     row.cpu_time_total_us = sampled.cpu_time_us;
     row.self_cpu_time_total_us = sampled.self_cpu_time_us;
   }

@@ -4,7 +4,7 @@
 //                         ChosenSamples(trace, filter));
 //   report::FormatSampleTable(samples, options);          // as text
 //   SampleData(samples, options)                          // as CSV or JSON
-//   DiffRows(DiffRowsOf(before, MainModule(...)), ...)    // two traces
+//   DiffRows(DiffRowsOf(before, metric, ...), ...)        // two traces
 //
 // A filter's threads, steps and window choose samples, its name chooses
 // functions. Its categories leave all samples out unless "cpu_sample" is among
@@ -42,10 +42,13 @@ absl::StatusOr<DataTable> SampleData(const report::SampleTable& samples,
 std::string MainModule(const model::Trace& trace,
                        const report::SampleTable& samples);
 
-// Rows to compare with those of another trace. `overload_name` is the module's
-// base name: two builds of a program stand in different folders. Their files
-// may have different names as well, so that of `main_module` is `shown_as`.
+// Rows to compare with those of another trace. They count the samples of the
+// time `metric`: cpu_time_total or self_cpu_time_total. `overload_name` is the
+// module's base name: two builds of a program stand in different folders. Their
+// files may have different names as well, so that of `main_module` is
+// `shown_as`.
 std::vector<report::TableRow> DiffRowsOf(const report::SampleTable& samples,
+                                         std::string_view metric,
                                          std::string_view main_module = {},
                                          std::string_view shown_as = {});
 
