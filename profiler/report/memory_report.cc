@@ -206,7 +206,7 @@ class Section {
     AppendPadded(out_, FormatBytes(bytes), kBytesWidth + 2, Align::kRight);
     AppendPadded(
         out_,
-        FormatShare(static_cast<double>(bytes), static_cast<double>(all_bytes)),
+        ShareOrDash(static_cast<double>(bytes), static_cast<double>(all_bytes)),
         kShareWidth + 1, Align::kRight);
     absl::StrAppend(&out_, "  ", Blocks(count));
   }

@@ -139,9 +139,9 @@ absl::StatusOr<std::string> FormatSampleTable(
   for (const SampleTableRow& row : rows) {
     const std::string cells[] = {
         NameCell(row.name, options.max_name_column_width),
-        FormatShare(row.self_cpu_time_us, total_us),
+        ShareOrDash(row.self_cpu_time_us, total_us),
         time(row.self_cpu_time_us),
-        FormatShare(row.cpu_time_us, total_us),
+        ShareOrDash(row.cpu_time_us, total_us),
         time(row.cpu_time_us),
         std::to_string(row.sample_count),
         PathCell(row.module, widths.module)};

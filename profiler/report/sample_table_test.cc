@@ -171,6 +171,13 @@ TEST(SampleTableTest, SamplesThatAreAddedUpCount) {
   EXPECT_EQ(table.sample_count, 3);
 }
 
+TEST(SampleTableTest, NoTimeHasNoShares) {
+  TestTrace t;
+  t.AddSample(t.AddThread(1, 1, "main"), 1, 0, {"f"});
+  EXPECT_THAT(*FormatSampleTable(MakeSampleTable(std::move(t).Build()), {}),
+              HasSubstr(" f             -       0.000us             -  "));
+}
+
 TEST(SampleTableTest, RowsHaveTheirTimesInMicroseconds) {
   const SampleTable table = MakeTable();
   EXPECT_EQ(table.sampled_ns, 800'000'000);
@@ -180,9 +187,9 @@ TEST(SampleTableTest, RowsHaveTheirTimesInMicroseconds) {
   EXPECT_EQ(table.rows[2].module, "/usr/bin/xz");
   EXPECT_EQ(table.rows[2].cpu_time_us, 501'000);
   EXPECT_EQ(table.rows[2].self_cpu_time_us, 1'000);
+  EXPECT_EQ(table.rows[2].self_sample_count, 1);
   EXPECT_EQ(table.rows[2].sample_count, 2);
 }
 
 }  // namespace
 }  // namespace kymo::report
-  EXPECT_EQ(table.rows[2].self_sample_count, 1);

@@ -265,7 +265,9 @@ class TableText {
     const double wait_us = *row.wait_time_total_us;
     cells.push_back(Time(row.cpu_time_total_us - wait_us));
     cells.push_back(Time(wait_us));
-    cells.push_back(FormatShare(wait_us, row.cpu_time_total_us));
+    cells.push_back(row.cpu_time_total_us == 0
+                        ? "--"
+                        : FormatShare(wait_us, row.cpu_time_total_us));
   }
 
   void AddMemoryCells(const TableRow& row,

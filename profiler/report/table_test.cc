@@ -241,6 +241,15 @@ Self CPU time total: 15.000ms
               HasSubstr("Wait %"));
 }
 
+// PyTorch's columns say NaN there.
+TEST(TableTest, NothingWaitedNoPartOfNoTime) {
+  std::vector<TableRow> rows = Waiting();
+  rows[1].cpu_time_total_us = 0;
+  rows[1].wait_time_total_us = 0;
+  EXPECT_THAT(Format(rows, {.sort_by = "wait_time_total"}),
+              HasSubstr("0.000us       0.000us            --             1"));
+}
+
 TEST(TableTest, DeviceDataNeedsADevice) {
   EXPECT_EQ(
       FormatTable(std::vector<TableRow>{Device("k", 1)}, {}).status().code(),

@@ -90,6 +90,10 @@ std::string FormatShare(double part, double total) {
   return FormatFixed(part * 100.0 / total, 2) + "%";
 }
 
+std::string ShareOrDash(double part, double total) {
+  return total == 0 ? "-" : FormatShare(part, total);
+}
+
 size_t TextWidth(std::string_view text) {
   size_t width = 0;
   for (const char byte : text) width += !IsContinuation(byte);

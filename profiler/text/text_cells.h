@@ -1,5 +1,5 @@
 // text_cells.h - the cells of tables: times, bytes, shares, padding. They are
-// PyTorch's, but for FormatBytes.
+// PyTorch's, but for FormatBytes and ShareOrDash.
 #ifndef KYMO_PROFILER_TEXT_TEXT_CELLS_H_
 #define KYMO_PROFILER_TEXT_TEXT_CELLS_H_
 
@@ -24,6 +24,9 @@ std::string FormatBytes(int64_t bytes);
 
 // "12.50%"; "NaN" when the total is 0.
 std::string FormatShare(double part, double total);
+
+// The same for tables that PyTorch does not have: "-" when the total is 0.
+std::string ShareOrDash(double part, double total);
 
 // Counts code points. A byte that begins none counts as one.
 size_t TextWidth(std::string_view text);

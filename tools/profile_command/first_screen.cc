@@ -34,6 +34,7 @@ using report::Fit;
 using report::FittedTable;
 using report::FormatFixed;
 using report::FormatTime;
+using report::ShareOrDash;
 using report::Wrapped;
 
 constexpr size_t kMostMemoryLines = 20;
@@ -168,9 +169,9 @@ FittedTable FunctionsTable(const report::SampleTable& table,
   for (const report::SampleTableRow& row : shown) {
     fitted.rows.push_back(
         {.cells = {VisibleText(row.name),
-                   ScreenShare(row.self_cpu_time_us, total_us),
+                   ShareOrDash(row.self_cpu_time_us, total_us),
                    FormatTime(row.self_cpu_time_us, ""),
-                   ScreenShare(row.cpu_time_us, total_us),
+                   ShareOrDash(row.cpu_time_us, total_us),
                    FormatTime(row.cpu_time_us, ""),
                    std::to_string(row.sample_count),
                    VisibleText(row.module.substr(row.module.rfind('/') + 1))},

@@ -19,12 +19,8 @@ using report::Fit;
 using report::FittedRow;
 using report::FittedTable;
 using report::FormatBytes;
-using report::FormatShare;
 using report::FormatTime;
-
-std::string ScreenShare(double part, double total) {
-  return total == 0 ? "-" : FormatShare(part, total);
-}
+using report::ShareOrDash;
 
 std::string ShortWaitsLine(const model::Trace& trace) {
   constexpr DurationNs kLeastPart = 20;
@@ -95,7 +91,7 @@ FittedTable RangesTable(const ScreenTables& tables,
   for (const report::TableRow* const row : shown) {
     FittedRow line{
         .cells = {VisibleText(row->key),
-                  ScreenShare(row->self_cpu_time_total_us, total_us),
+                  ShareOrDash(row->self_cpu_time_total_us, total_us),
                   FormatTime(row->self_cpu_time_total_us, ""),
                   FormatTime(row->cpu_time_total_us, ""),
                   FormatTime(row->count == 0
@@ -125,7 +121,7 @@ FittedTable RangesTable(const ScreenTables& tables,
       line.cells.push_back(
           split == nullptr
               ? "-"
-              : ScreenShare(static_cast<double>(split->wait_ns()),
+              : ShareOrDash(static_cast<double>(split->wait_ns()),
                             static_cast<double>(split->duration_ns)));
     }
     line.cells.push_back(std::to_string(row->count));

@@ -28,9 +28,6 @@ report::FittedTable RangesTable(
 // CPU time. Else empty.
 std::string ShortWaitsLine(const model::Trace& trace);
 
-// "12.50%"; "-" of nothing, where PyTorch's tables say NaN.
-std::string ScreenShare(double part, double total);
-
 }  // namespace kymo::tools
 
 #endif  // KYMO_TOOLS_PROFILE_COMMAND_RANGE_SCREEN_H_
