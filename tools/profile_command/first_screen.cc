@@ -180,6 +180,13 @@ FittedTable FunctionsTable(const report::SampleTable& table,
   return fitted;
 }
 
+// Stands in place of the table of functions.
+std::string NoSampleLine(DurationNs cpu_ns) {
+  return absl::StrCat("No functions: no sample fell into the ",
+                      FormatTime(static_cast<double>(cpu_ns) / kNsPerUs, ""),
+                      " of CPU time. More come with --sampling_hz=10000.");
+}
+
 // The beginning of a text, cut to the screen.
 std::string FirstLines(const std::string& text, size_t most, size_t width) {
   std::string out;
@@ -413,6 +420,9 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
            report::FormatFittedTable(FunctionsTable(tables.functions, shown),
                                      fit) +
            AndMore(tables.functions.rows.size(), shown.size());
+  } else if (trace.sampling_period_ns() > 0 && TableCount(tables) > 0) {
+    out += "\n" + Wrapped(NoSampleLine(CpuNs(trace, facts)), options.width, 2) +
+           "\n";
   }
   for (const std::string& table :
        {WaitsTable(trace, options), LocksTable(trace, options),

@@ -126,6 +126,21 @@ TEST(ColumnsTest, RowsOfRanges) {
                           "20.000us", "3"));
 }
 
+// A program that ends at once.
+TEST(ColumnsTest, SaysWhyThereAreNoFunctions) {
+  const auto screen = [](DurationNs period_ns, bool has_table) {
+    TestTrace t;
+    t.data().sampling_period_ns = period_ns;
+    return Screen({.has_threads = has_table}, {}, std::move(t),
+                  {.cpu_ns = 20'000'000});
+  };
+  EXPECT_THAT(screen(1'000'000, true),
+              HasSubstr("\nNo functions: no sample fell into the 20.000ms of "
+                        "CPU time. More come with --sampling_hz=10000.\n"));
+  EXPECT_THAT(screen(0, true), Not(HasSubstr("No functions")));
+  EXPECT_THAT(screen(1'000'000, false), Not(HasSubstr("No functions")));
+}
+
 TEST(ColumnsTest, RowsOfFunctions) {
   ScreenTables tables;
   tables.functions.sampled_ns = 400'000;
