@@ -71,6 +71,20 @@ std::string Contents(const model::Trace& trace) {
 
 }  // namespace
 
+size_t CountFindings(const LoadedTrace& loaded) {
+  size_t count = 0;
+  for (const LoadedFile& file : loaded.files) {
+    count += static_cast<size_t>(
+        std::ranges::count_if(file.findings, [](const ImportFinding& finding) {
+          return finding.severity != ImportFinding::Severity::kNote;
+        }));
+  }
+  for (int i = 0; i < static_cast<int>(model::Loss::kCount); ++i) {
+    count += loaded.trace.ledger().Get(static_cast<model::Loss>(i)) != 0;
+  }
+  return count;
+}
+
 CheckReport::CheckReport(const LoadedTrace& loaded)
     : files_(absl::StrJoin(loaded.files, ", ",
                            [](std::string* out, const LoadedFile& file) {

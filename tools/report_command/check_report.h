@@ -23,6 +23,9 @@
 
 namespace kymo::tools {
 
+// How many kinds of findings and losses the files have, without notes on files.
+size_t CountFindings(const LoadedTrace& loaded);
+
 class CheckReport {
  public:
   explicit CheckReport(const LoadedTrace& loaded);

@@ -203,9 +203,9 @@ class ReportRun {
   absl::StatusOr<int> Report() {
     KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded,
                           LoadAll(command_.files, ForReport()));
-    SayFindings(loaded);
     KYMO_RETURN_IF_ERROR(CheckIsOneRecording());
-    if (!command_.sql.empty()) return Query(loaded.trace);
+    if (!command_.sql.empty()) return Query(loaded);
+    SayFindings(loaded);
     KYMO_ASSIGN_OR_RETURN(const std::string text, TablesText(loaded, command_));
     KYMO_RETURN_IF_ERROR(Print(text, command_.format));
     return Export(loaded.trace, nullptr);
@@ -222,23 +222,25 @@ class ReportRun {
   }
 
   // Answers with SQL, of the events that the filter chooses.
-  absl::StatusOr<int> Query(const model::Trace& trace) {
+  absl::StatusOr<int> Query(const LoadedTrace& loaded) {
     std::optional<model::Trace> chosen;
     if (!command_.filter.empty()) {
-      KYMO_ASSIGN_OR_RETURN(chosen, ChosenTrace(trace, command_.filter));
+      KYMO_ASSIGN_OR_RETURN(chosen, ChosenTrace(loaded.trace, command_.filter));
     }
-    const model::Trace& asked = chosen ? *chosen : trace;
+    const model::Trace& asked = chosen ? *chosen : loaded.trace;
     KYMO_ASSIGN_OR_RETURN(TraceQueries queries,
                           TraceQueries::Open(asked, command_.sql_limits));
     const query::ResultFormat format = ResultFormatOf(command_.format);
     if (command_.sql == "-") {
+      SayThatThingsLack(loaded);
       const int status = SqlShell(queries, format).Run();
       if (status != kExitDone) return status;
     } else {
       KYMO_RETURN_IF_ERROR(WithHint(
           SqlRun(queries, format, PrintToStandardOutput).Run(command_.sql)));
+      SayThatThingsLack(loaded);
     }
-    return Export(trace, nullptr);
+    return Export(loaded.trace, nullptr);
   }
 
   absl::StatusOr<int> Export(const model::Trace& trace,
@@ -313,6 +315,14 @@ class ReportRun {
   }
 
   // "trace" of "runs/trace.json.gz".
+  // One line, below an answer that may have one row.
+  void SayThatThingsLack(const LoadedTrace& loaded) const {
+    const size_t count = command_.quiet ? 0 : CountFindings(loaded);
+    if (count == 0) return;
+    Say(absl::StrCat(count, count == 1 ? " loss or note" : " losses or notes",
+                     ": see --check"));
+  }
+
   std::string FileStem() const {
     std::string_view name = inputs_.names()[0];
     name = name.substr(name.rfind('/') + 1);

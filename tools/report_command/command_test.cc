@@ -210,6 +210,20 @@ TEST_F(CommandTest, SaysWhereColumnsAre) {
                                    "(--sql=-) show what there is"));
 }
 
+TEST_F(CommandTest, AnAnswerIsFollowedByOneLineOfLosses) {
+  const std::string file =
+      File("t.json", std::string(R"({"traceEvents":[{"ph":"?"},{"ph":"?"},
+           {"ph":"X","name":"a","pid":1,"tid":1,"ts":9},)") +
+                         kEvents + "]}");
+  const Ended answer = Run({file, "--sql=select 1 as one"});
+  EXPECT_EQ(answer.status, 0);
+  EXPECT_EQ(answer.err, "kymo: 3 losses or notes: see --check\n");
+  EXPECT_EQ(Run({file, "--sql=select 1 as one", "--quiet"}).err, "");
+  EXPECT_THAT(Run({file, "--sql=select"}).err,
+              AllOf(StartsWith("kymo: "), Not(HasSubstr("--check"))));
+  EXPECT_EQ(Run({File("w.json", kTrace), "--sql=select 1 as one"}).err, "");
+}
+
 TEST_F(CommandTest, ComparesTwoFiles) {
   const std::string file = File("t.json", kTrace);
   const Ended ended = Run({"--diff", file, file});
