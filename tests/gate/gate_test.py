@@ -163,7 +163,7 @@ class GateTest(unittest.TestCase):
             (run / f"host.{rank}.pt.trace.json").write_text(text)
         status, _, err = self.run_gate(run)
         self.assertEqual(status, 2)
-        self.assertIn("a folder that is given must have one trace", err)
+        self.assertIn("has several traces: name one", err)
 
     def test_an_error_leaves_no_empty_folder(self):
         trace = self.folder / "trace.json"

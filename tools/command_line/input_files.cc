@@ -9,11 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/whole_io.h"
 
@@ -53,8 +55,13 @@ void FindParquet(const fs::path& tables, std::vector<std::string>& found) {
   }
 }
 
-// The traces that a run left in the folder.
-absl::StatusOr<std::vector<std::string>> TracesIn(const std::string& folder) {
+// The traces that a run left in a folder.
+struct Found {
+  std::vector<std::string> traces;
+  std::vector<std::string> parts;  // of one, if there are no traces
+};
+
+absl::StatusOr<Found> Look(const std::string& folder) {
   std::vector<std::string> whole, raw, tensorboard, parquet, parts;
   std::error_code error;
   for (const fs::directory_entry& entry :
@@ -78,19 +85,58 @@ absl::StatusOr<std::vector<std::string>> TracesIn(const std::string& folder) {
     if (found->empty()) continue;
     std::sort(found->begin(), found->end());
     if (found == &whole || found == &raw) found->resize(1);
-    return *found;
+    return Found{.traces = *found};
   }
-  if (parts.size() == 1) return parts;
-  if (!parts.empty()) {
+  if (parts.size() == 1) return Found{.traces = parts};
+  return Found{.parts = parts};
+}
+
+// Of the folders in this one, those with a trace, the newest first.
+std::vector<std::string> RunsIn(const std::string& folder) {
+  std::vector<std::pair<fs::file_time_type, std::string>> runs;
+  std::error_code error;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(folder, error)) {
+    std::error_code ignored;
+    if (!entry.is_directory(ignored)) continue;
+    const absl::StatusOr<Found> found = Look(entry.path().string());
+    if (!found.ok() || (found->traces.empty() && found->parts.empty())) {
+      continue;
+    }
+    runs.emplace_back(entry.last_write_time(ignored), entry.path().string());
+  }
+  std::ranges::sort(runs, std::greater<>());
+  std::vector<std::string> paths;
+  for (auto& [time, path] : runs) paths.push_back(std::move(path));
+  return paths;
+}
+
+absl::Status NoTraceIn(const std::string& folder) {
+  constexpr size_t kMostNamed = 5;
+  std::vector<std::string> runs = RunsIn(folder);
+  if (runs.empty()) {
     return absl::NotFoundError(absl::StrCat(
-        "'", folder, "' has the trace in ", parts.size(),
-        " parts: name one, such as ", *std::ranges::min_element(parts),
-        "; for all of it, record without --max_file_mib"));
+        "'", folder,
+        "' has no trace.json, kymo.raw, *.pt.trace.json or parquet/; "
+        "name a file"));
   }
+  const size_t count = runs.size();
+  runs.resize(std::min(count, kMostNamed));
   return absl::NotFoundError(absl::StrCat(
-      "'", folder,
-      "' has no trace.json, kymo.raw, *.pt.trace.json or parquet/; "
-      "name a file"));
+      "'", folder, "' has the folders of ", count,
+      count == 1 ? " run" : " runs", "; name one, the newest first: ",
+      absl::StrJoin(runs, ", "), count > kMostNamed ? ", ..." : ""));
+}
+
+// At least one.
+absl::StatusOr<std::vector<std::string>> TracesIn(const std::string& folder) {
+  KYMO_ASSIGN_OR_RETURN(Found found, Look(folder));
+  if (!found.traces.empty()) return std::move(found.traces);
+  if (found.parts.empty()) return NoTraceIn(folder);
+  return absl::NotFoundError(absl::StrCat(
+      "'", folder, "' has the trace in ", found.parts.size(),
+      " parts: name one, such as ", *std::ranges::min_element(found.parts),
+      "; for all of it, record without --max_file_mib"));
 }
 
 std::string TemporaryFolder() {
@@ -115,6 +161,9 @@ absl::Status InputFiles::Add(const std::string& name) {
   if (stat(name.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
     KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> traces,
                           TracesIn(name));
+    if (traces.size() > 1 && folder_of_several_.empty()) {
+      folder_of_several_ = name;
+    }
     paths_.insert(paths_.end(), traces.begin(), traces.end());
     names_.insert(names_.end(), traces.begin(), traces.end());
     return absl::OkStatus();

@@ -11,7 +11,8 @@
 // TensorBoard's *.pt.trace.json, each also with .gz, else the tables of
 // --export=parquet, of all jobs and ranks.
 //
-// Errors: those of reading and writing. kNotFound for a folder without a trace.
+// Errors: those of reading and writing. kNotFound for a folder without a trace;
+// if it has folders of runs, such as kymo-out, the message names the newest.
 // Ownership: the files without names last as long as this object.
 #ifndef KYMO_TOOLS_COMMAND_LINE_INPUT_FILES_H_
 #define KYMO_TOOLS_COMMAND_LINE_INPUT_FILES_H_
@@ -37,6 +38,9 @@ class InputFiles {
   // own.
   const std::vector<std::string>& names() const { return names_; }
 
+  // The first folder that stands for several files; empty: none does.
+  const std::string& folder_of_several() const { return folder_of_several_; }
+
   // `text` with the user's names in place of paths.
   std::string WithNames(std::string_view text) const;
 
@@ -46,6 +50,7 @@ class InputFiles {
 
   std::vector<std::string> paths_;
   std::vector<std::string> names_;
+  std::string folder_of_several_;
   std::vector<OwnedDescriptor> unnamed_;
 };
 

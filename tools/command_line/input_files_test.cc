@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -91,12 +92,41 @@ TEST_F(InputFilesTest, AFolderStandsForTheTraceInIt) {
   const std::string rank1 = File("rank1.pt.trace.json.gz");
   const std::string rank0 = File("rank0.pt.trace.json");
   EXPECT_THAT(found(), ElementsAre(rank0, rank1));
+  EXPECT_EQ(InputFiles::Open({folder_})->folder_of_several(), folder_);
   const std::string raw = File("kymo.raw");
   EXPECT_THAT(found(), ElementsAre(raw));
   const std::string packed = File("trace.json.gz");
   EXPECT_THAT(found(), ElementsAre(packed));
   const std::string plain = File("trace.json");
   EXPECT_THAT(found(), ElementsAre(plain));
+  EXPECT_EQ(InputFiles::Open({folder_})->folder_of_several(), "");
+}
+
+TEST_F(InputFilesTest, AFolderOfRunsNamesTheNewest) {
+  const auto message = [&] {
+    return std::string(InputFiles::Open({folder_}).status().message());
+  };
+  std::filesystem::create_directories(folder_ + "/no_run");
+  for (const char* const run : {"1", "2", "3", "4", "5", "6"}) {
+    std::filesystem::create_directories(folder_ + "/" + run);
+    File(std::string(run) + "/trace.json");
+    std::filesystem::last_write_time(
+        folder_ + "/" + run,
+        std::filesystem::file_time_type(std::chrono::hours(run[0] - '0')));
+    if (run[0] == '1') {
+      EXPECT_THAT(message(), HasSubstr("has the folders of 1 run; name one, "
+                                       "the newest first: " +
+                                       folder_ + "/1"));
+    }
+  }
+  std::string newest;
+  for (const char* const run : {"6, ", "5, ", "4, ", "3, ", "2, ..."}) {
+    newest += folder_ + "/" + run;
+  }
+  EXPECT_EQ(message(), "'" + folder_ +
+                           "' has the folders of 6 runs; name one, the newest "
+                           "first: " +
+                           newest);
 }
 
 }  // namespace

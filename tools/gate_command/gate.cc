@@ -185,10 +185,10 @@ class Gate {
 
   absl::StatusOr<std::vector<Amounts>> MeasureRecordings() const {
     KYMO_ASSIGN_OR_RETURN(const InputFiles inputs, InputFiles::Open(words_));
-    if (inputs.paths().size() != words_.size()) {
-      return absl::InvalidArgumentError(
-          "each recording is a run; a folder that is given must have one "
-          "trace");
+    if (!inputs.folder_of_several().empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "each recording is a run, and '", inputs.folder_of_several(),
+          "' has several traces: name one"));
     }
     std::vector<Amounts> measured;
     for (const std::string& file : inputs.paths()) {

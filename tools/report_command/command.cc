@@ -374,16 +374,13 @@ int RunReport(const std::vector<std::string>& arguments,
   }
   const absl::StatusOr<InputFiles> inputs = InputFiles::Open(command->files);
   if (!inputs.ok()) return Fail(inputs.status(), kExitFailed);
-  const size_t named = command->files.size();
   command->files = inputs->paths();
-  if (command->diff && command->files.size() != named) {
-    Say("--diff compares files; a folder that it is given must have one "
-        "trace");
-    return kExitUsage;
-  }
-  if (!command->append.empty() && command->files.size() != named) {
-    Say("--append adds each file as a run; a folder that it is given must have "
-        "one trace");
+  const bool is_run_each = command->diff || !command->append.empty();
+  if (is_run_each && !inputs->folder_of_several().empty()) {
+    Say(absl::StrCat(command->diff ? "--diff compares files"
+                                   : "--append adds each file as a run",
+                     ", and '", inputs->folder_of_several(),
+                     "' has several traces: name one"));
     return kExitUsage;
   }
   try {

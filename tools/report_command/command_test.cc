@@ -235,9 +235,8 @@ TEST_F(CommandTest, ComparesTwoFiles) {
   File("two/rank1.pt.trace.json", kTrace);
   const Ended three = Run({"--diff", file, folder_ + "/two"});
   EXPECT_EQ(three.status, 2);
-  EXPECT_EQ(three.err,
-            "kymo: --diff compares files; a folder that it is given must have "
-            "one trace\n");
+  EXPECT_EQ(three.err, "kymo: --diff compares files, and '" + folder_ +
+                           "/two' has several traces: name one\n");
   const Ended missing = Run({"--diff", file, "/none"});
   EXPECT_EQ(missing.status, 1);
   EXPECT_THAT(missing.err, HasSubstr("/none"));
