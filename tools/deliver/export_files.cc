@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
@@ -159,22 +160,25 @@ absl::Status ForEachExporter(const ExportRequest& request, const Shared& shared,
     }
     AddNotes(job->notes, notes);
   }
-  const auto must_stop = [&](const Job* job) {
-    return !job->status.ok() && request.after_error == AfterError::kStop;
-  };
-  if (std::ranges::any_of(first, must_stop)) return AllErrors(jobs);
   for (Job* const job : left) {
     job->options.notes = &notes;
     job->status = run(*job->exporter, job->options);
-    if (must_stop(job)) break;
   }
   for (Job* const job : answers) {
     if (!HasCounts(notes.ledger) && !absl::IsResourceExhausted(job->status)) {
       AddNotes(job->notes, notes);
       continue;
     }
+    const bool is_written = job->status.ok();
     job->options.notes = &notes;
     job->status = run(*job->exporter, job->options);
+    if (is_written && !job->status.ok()) {
+      job->status = absl::Status(
+          job->status.code(),
+          absl::StrCat("the file of --export=", job->exporter->info().name,
+                       " is there, but lacks what other files left out: ",
+                       job->status.message()));
+    }
   }
   return AllErrors(jobs);
 }
@@ -197,13 +201,11 @@ absl::Status ExportFiles(const ExportRequest& request,
                          const model::Trace& trace,
                          const ExporterRegistry& exporters,
                          OutputDirectory& out, ExportNotes& notes) {
-  const Order order = request.after_error == AfterError::kGoOn
-                          ? OrderFor(trace)
-                          : Order::kAsRequested;
   const analysis::LazyMemoryProfiles memory(trace, request.memory);
   const analysis::LazyJobOfRanks ranks(trace, request.ranks);
   return ForEachExporter(
-      request, {.memory = &memory, .ranks = &ranks}, exporters, order, notes,
+      request, {.memory = &memory, .ranks = &ranks}, exporters, OrderFor(trace),
+      notes,
       [&](const TraceExporter& exporter,
           const ExportOptions& options) -> absl::Status {
         if (request.sums != nullptr && exporter.info().exports_sums) {

@@ -3,7 +3,9 @@
 //   ExportRequest request = {.exporters = {"chrome", "stacks"}};
 //   absl::Status status = ExportFiles(request, trace, exporters, out, notes);
 //
-// Every file is complete or absent.
+// Every file is complete or absent. After an error it goes on with the other
+// exporters; the errors are returned as one. Of a trace that is not large, they
+// work side by side.
 #ifndef KYMO_TOOLS_DELIVER_EXPORT_FILES_H_
 #define KYMO_TOOLS_DELIVER_EXPORT_FILES_H_
 
@@ -25,13 +27,6 @@
 
 namespace kymo::tools {
 
-enum class AfterError {
-  kStop,
-  // With the other exporters; the errors are returned as one. They work side by
-  // side if the trace is not large.
-  kGoOn,
-};
-
 struct ExportRequest {
   std::vector<std::string> exporters;  // names that are registered
   // The one of them whose file is small and says what matters most: it is
@@ -47,7 +42,6 @@ struct ExportRequest {
   // number.
   int64_t max_file_bytes = 0;
   std::map<std::string, std::string> settings;
-  AfterError after_error = AfterError::kStop;
   // Of all of a recording whose trace has the newest part. The exporters that
   // take sums get them. May be null.
   const analysis::WindowSums* sums = nullptr;

@@ -93,14 +93,9 @@ TEST_F(ExportFilesTest, RunsThemInOrderWithTheOptions) {
   EXPECT_THAT(progress, ElementsAre(Pair("good", 0.5), Pair("good", 0.5)));
 }
 
-TEST_F(ExportFilesTest, StopsAtTheFirstErrorOrGoesOnAndSaysAll) {
-  ExportRequest request = {.exporters = {"bad", "worse", "good"}};
+TEST_F(ExportFilesTest, GoesOnAfterAnErrorAndSaysAll) {
+  const ExportRequest request = {.exporters = {"bad", "worse", "good"}};
   const model::Trace trace = TestTrace().Build();
-  EXPECT_EQ(ExportFiles(request, trace, exporters_, out_, notes_).message(),
-            "bad");
-  EXPECT_THAT(calls_, ElementsAre("bad trace"));
-  calls_.clear();
-  request.after_error = AfterError::kGoOn;
   EXPECT_EQ(ExportFiles(request, trace, exporters_, out_, notes_).message(),
             "bad; worse");
   EXPECT_THAT(calls_, ElementsAre("bad trace", "worse trace", "good trace"));
@@ -186,11 +181,10 @@ TEST_F(ExportFilesTest, RangesThatTwoFilesFoldCountOnce) {
         exporters_.Register(std::make_unique<Folds>(name, ranges)).ok());
   }
   int besides = 0;
-  EXPECT_TRUE(ExportFiles({.exporters = {"many", "few"},
-                           .after_error = AfterError::kGoOn,
-                           .beside = [&] { ++besides; }},
-                          TestTrace().Build(), exporters_, out_, notes_)
-                  .ok());
+  EXPECT_TRUE(
+      ExportFiles({.exporters = {"many", "few"}, .beside = [&] { ++besides; }},
+                  TestTrace().Build(), exporters_, out_, notes_)
+          .ok());
   EXPECT_EQ(notes_.ledger.Get(model::Loss::kEventsFolded), 9u);
   EXPECT_EQ(notes_.ledger.Get(model::Loss::kStacksFolded), 2u);
   EXPECT_THAT(notes_.notices, ElementsAre("many", "few"));
@@ -218,18 +212,17 @@ TEST_F(ExportFilesTest, WhatHadNoRoomBesideOthersIsWrittenAfterThem) {
     PluginInfo info_;
   };
   ASSERT_TRUE(exporters_.Register(std::make_unique<NoRoomAtFirst>()).ok());
-  EXPECT_TRUE(
-      ExportFiles({.exporters = {"late"}, .after_error = AfterError::kGoOn},
-                  TestTrace().Build(), exporters_, out_, notes_)
-          .ok());
+  EXPECT_TRUE(ExportFiles({.exporters = {"late"}}, TestTrace().Build(),
+                          exporters_, out_, notes_)
+                  .ok());
   EXPECT_THAT(notes_.notices, ElementsAre("2"));
 }
 
-// Notes what it read of others. The first run may have no room.
+// Notes what it read of others. One of its runs may have no room.
 class AnswerExporter : public TraceExporter {
  public:
-  AnswerExporter(bool has_room, std::vector<std::string>* calls)
-      : has_room_(has_room), calls_(*calls) {
+  AnswerExporter(int without_room, std::vector<std::string>* calls)
+      : without_room_(without_room), calls_(*calls) {
     info_.name = "answer";
   }
   const PluginInfo& info() const noexcept override { return info_; }
@@ -240,14 +233,15 @@ class AnswerExporter : public TraceExporter {
         options.notes->ledger.Get(model::Loss::kStacksFolded);
     calls_.push_back("answer " + std::to_string(folded));
     options.notes->notices.push_back(calls_.back());
-    if (!std::exchange(has_room_, true)) {
+    if (++runs_ == without_room_) {
       return absl::ResourceExhaustedError("no room");
     }
     return std::vector<std::string>{};
   }
 
  private:
-  mutable bool has_room_;
+  mutable int runs_ = 0;
+  const int without_room_;  // 0: none
   std::vector<std::string>& calls_;
   PluginInfo info_;
 };
@@ -256,53 +250,47 @@ class AnswerExporter : public TraceExporter {
 TEST_F(ExportFilesTest, TheAnswerIsWrittenFirst) {
   ASSERT_TRUE(exporters_
                   .Register(std::make_unique<AnswerExporter>(
-                      /*has_room=*/true, &calls_))
+                      /*without_room=*/0, &calls_))
                   .ok());
   const model::Trace trace = TestTrace().Build();
-  for (const AfterError after : {AfterError::kStop, AfterError::kGoOn}) {
-    calls_.clear();
-    notes_ = {};
-    EXPECT_TRUE(ExportFiles({.exporters = {"good", "answer"},
-                             .first = "answer",
-                             .after_error = after},
-                            trace, exporters_, out_, notes_)
-                    .ok());
-    EXPECT_THAT(calls_, ElementsAre("answer 0", "good trace"));
-    EXPECT_THAT(notes_.notices, ElementsAre("answer 0"));
-  }
+  EXPECT_TRUE(ExportFiles({.exporters = {"good", "answer"}, .first = "answer"},
+                          trace, exporters_, out_, notes_)
+                  .ok());
+  EXPECT_THAT(calls_, ElementsAre("answer 0", "good trace"));
+  EXPECT_THAT(notes_.notices, ElementsAre("answer 0"));
 }
 
-TEST_F(ExportFilesTest, TheAnswerHasWhatOthersLeaveOut) {
-  class Folds : public TraceExporter {
-   public:
-    explicit Folds(bool obeys) {
-      info_.name = obeys ? "bounded" : "folds";
-      info_.takes_max_bytes = obeys;
-    }
-    const PluginInfo& info() const noexcept override { return info_; }
-    absl::StatusOr<std::vector<std::string>> Export(
-        const model::Trace&, const ExportOptions& options,
-        OutputDirectory&) const override {
-      options.notes->ledger.Add(model::Loss::kStacksFolded, 3);
-      return std::vector<std::string>{};
-    }
+class FoldsStacks : public TraceExporter {
+ public:
+  explicit FoldsStacks(bool obeys) {
+    info_.name = obeys ? "bounded" : "folds";
+    info_.takes_max_bytes = obeys;
+  }
+  const PluginInfo& info() const noexcept override { return info_; }
+  absl::StatusOr<std::vector<std::string>> Export(
+      const model::Trace&, const ExportOptions& options,
+      OutputDirectory&) const override {
+    options.notes->ledger.Add(model::Loss::kStacksFolded, 3);
+    return std::vector<std::string>{};
+  }
 
-   private:
-    PluginInfo info_;
-  };
+ private:
+  PluginInfo info_;
+};
+
+TEST_F(ExportFilesTest, TheAnswerHasWhatOthersLeaveOut) {
   ASSERT_TRUE(exporters_
                   .Register(std::make_unique<AnswerExporter>(
-                      /*has_room=*/true, &calls_))
+                      /*without_room=*/0, &calls_))
                   .ok());
   const model::Trace trace = TestTrace().Build();
   for (const bool obeys : {true, false}) {
-    ASSERT_TRUE(exporters_.Register(std::make_unique<Folds>(obeys)).ok());
+    ASSERT_TRUE(exporters_.Register(std::make_unique<FoldsStacks>(obeys)).ok());
     calls_.clear();
     notes_ = {};
     EXPECT_TRUE(
         ExportFiles({.exporters = {obeys ? "bounded" : "folds", "answer"},
-                     .first = "answer",
-                     .after_error = AfterError::kGoOn},
+                     .first = "answer"},
                     trace, exporters_, out_, notes_)
             .ok());
     EXPECT_THAT(calls_, ElementsAre("answer 0", "answer 3"));
@@ -310,14 +298,26 @@ TEST_F(ExportFilesTest, TheAnswerHasWhatOthersLeaveOut) {
   }
 }
 
+TEST_F(ExportFilesTest, AnAnswerThatIsThereSaysWhatItLacks) {
+  ASSERT_TRUE(exporters_
+                  .Register(std::make_unique<AnswerExporter>(
+                      /*without_room=*/2, &calls_))
+                  .ok());
+  ASSERT_TRUE(
+      exporters_.Register(std::make_unique<FoldsStacks>(/*obeys=*/true)).ok());
+  EXPECT_EQ(ExportFiles({.exporters = {"bounded", "answer"}, .first = "answer"},
+                        TestTrace().Build(), exporters_, out_, notes_),
+            absl::ResourceExhaustedError(
+                "the file of --export=answer is there, but lacks what other "
+                "files left out: no room"));
+}
+
 TEST_F(ExportFilesTest, AnAnswerWithoutRoomIsWrittenAgainAtTheEnd) {
   ASSERT_TRUE(exporters_
                   .Register(std::make_unique<AnswerExporter>(
-                      /*has_room=*/false, &calls_))
+                      /*without_room=*/1, &calls_))
                   .ok());
-  EXPECT_TRUE(ExportFiles({.exporters = {"good", "answer"},
-                           .first = "answer",
-                           .after_error = AfterError::kGoOn},
+  EXPECT_TRUE(ExportFiles({.exporters = {"good", "answer"}, .first = "answer"},
                           TestTrace().Build(), exporters_, out_, notes_)
                   .ok());
   EXPECT_THAT(calls_, ElementsAre("answer 0", "good trace", "answer 0"));

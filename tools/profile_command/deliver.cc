@@ -262,7 +262,6 @@ absl::Status WriteFiles(const model::Trace& trace,
       .keeps_ranges = command.ranks,  // the job reads it
       .max_file_bytes = command.max_file_bytes,
       .settings = command.settings,
-      .after_error = AfterError::kGoOn,
       .sums = sums.recording,
       .job = sums.job,
       .memory = sums.memory,
@@ -333,8 +332,7 @@ absl::Status ExportSums(const analysis::WindowSums& sums,
   const ExportRequest request = {.exporters = ExportersOf(command),
                                  .gzip = command.gzip,
                                  .max_bytes = command.max_size,
-                                 .settings = command.settings,
-                                 .after_error = AfterError::kGoOn};
+                                 .settings = command.settings};
   return ExportFilesOfSums(request, sums, exporters, out, notes);
 }
 
