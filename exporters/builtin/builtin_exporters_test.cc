@@ -52,6 +52,39 @@ void ExpectSame(const Exported& got, const Exported& expected) {
   }
 }
 
+// Ranges, steps, operations, samples, counters and memory with stacks.
+model::Trace MakeFullTrace() {
+  TestTrace t;
+  t.AddProcess(1, "app");
+  for (const int tid : {1, 2}) {
+    const auto track = t.AddThread(1, tid, "worker");
+    for (int i = 0; i < 2'000; ++i) {
+      const TimeNs start = 100 * i;
+      if (i % 100 == 0) {
+        t.AddAnnotation(track, "ProfilerStep#" + std::to_string(i / 100), start,
+                        start + 9'990);
+      }
+      t.AddRange(track, "operation " + std::to_string(i % 7), start,
+                 start + 50);
+      if (i % 3 == 0) t.Describe(static_cast<uint64_t>(i) + 1);
+      t.AddRange(track, "inner", start + 10, start + 20);
+    }
+    t.AddSample(track, 5, 1'000, {"main()", "f()"});
+    t.AddSample(track, 1'005, 1'000, {"main()", "g()"});
+    t.AddCounter(track, "queue", 7, 0.5);
+    for (int i = 0; i < 200; ++i) {
+      t.data().memory.push_back({.track = track,
+                                 .source = model::MemorySource::kHeap,
+                                 .time_ns = 10 * i,
+                                 .address = 64,
+                                 .bytes = i % 2 == 0 ? 1'000 : -1'000,
+                                 .total_allocated = i % 2 == 0 ? 1'000 : 0,
+                                 .stack = t.data().samples.back().stack});
+    }
+  }
+  return std::move(t).Build();
+}
+
 // Every exporter passes these tests, whatever its format.
 class ExporterConformanceTest : public ::testing::TestWithParam<std::string> {
  protected:
@@ -66,6 +99,20 @@ class ExporterConformanceTest : public ::testing::TestWithParam<std::string> {
 TEST_P(ExporterConformanceTest, SaysWhatItIs) {
   EXPECT_EQ(exporter().info().name, GetParam());
   EXPECT_FALSE(exporter().info().purpose.empty());
+}
+
+// Files whose names depend on the trace are in folders.
+TEST_P(ExporterConformanceTest, TellsTheNamesOfItsFiles) {
+  const std::vector<std::string>& told = exporter().info().files;
+  for (const bool gzip : {false, true}) {
+    ExportOptions options;
+    options.gzip = gzip;
+    for (const auto& [name, text] :
+         Export(exporter(), MakeFullTrace(), options)) {
+      const bool is_in_folder = name.find('/') != std::string::npos;
+      EXPECT_TRUE(is_in_folder || std::ranges::count(told, name) == 1) << name;
+    }
+  }
 }
 
 TEST_P(ExporterConformanceTest, EmptyTraceGivesFiles) {
@@ -98,39 +145,6 @@ TEST_P(ExporterConformanceTest, OddTraceGivesTheSameBytesTwice) {
   for (const auto& [name, text] : files) {
     if (name.ends_with(".json")) ParseJson(text);
   }
-}
-
-// Ranges, steps, operations, samples, counters and memory with stacks.
-model::Trace MakeFullTrace() {
-  TestTrace t;
-  t.AddProcess(1, "app");
-  for (const int tid : {1, 2}) {
-    const auto track = t.AddThread(1, tid, "worker");
-    for (int i = 0; i < 2'000; ++i) {
-      const TimeNs start = 100 * i;
-      if (i % 100 == 0) {
-        t.AddAnnotation(track, "ProfilerStep#" + std::to_string(i / 100), start,
-                        start + 9'990);
-      }
-      t.AddRange(track, "operation " + std::to_string(i % 7), start,
-                 start + 50);
-      if (i % 3 == 0) t.Describe(static_cast<uint64_t>(i) + 1);
-      t.AddRange(track, "inner", start + 10, start + 20);
-    }
-    t.AddSample(track, 5, 1'000, {"main()", "f()"});
-    t.AddSample(track, 1'005, 1'000, {"main()", "g()"});
-    t.AddCounter(track, "queue", 7, 0.5);
-    for (int i = 0; i < 200; ++i) {
-      t.data().memory.push_back({.track = track,
-                                 .source = model::MemorySource::kHeap,
-                                 .time_ns = 10 * i,
-                                 .address = 64,
-                                 .bytes = i % 2 == 0 ? 1'000 : -1'000,
-                                 .total_allocated = i % 2 == 0 ? 1'000 : 0,
-                                 .stack = t.data().samples.back().stack});
-    }
-  }
-  return std::move(t).Build();
 }
 
 TEST_P(ExporterConformanceTest, AFullDiskLeavesNoFileAndSaysSo) {

@@ -42,6 +42,8 @@ using timeline::FlameSlice;
 using timeline::OrderedOutput;
 using timeline::ShortSlices;
 
+constexpr char kFileName[] = "trace.json";
+
 struct ChromeSettings {
   int64_t memory_events = 1'000'000;  // -1: all
 };
@@ -324,7 +326,7 @@ class ChromeExporter final : public TraceExporter {
     KYMO_ASSIGN_OR_RETURN(
         std::string name,
         timeline::WriteBounded(
-            {.name = "trace.json",
+            {.name = kFileName,
              .max_bytes = options.max_bytes,
              .keeps_ranges = options.keeps_ranges,
              .obeys_fold = !trace.samples().empty() ||
@@ -360,6 +362,7 @@ class ChromeExporter final : public TraceExporter {
       .settings = ChromeTable().infos(),
       .splits_by_step = true,
       .takes_max_bytes = true,
+      .files = timeline::NamesOf(kFileName),
   };
 };
 

@@ -272,6 +272,7 @@ class HtmlExporter final : public TraceExporter {
       .takes_max_bytes = true,
       .compares = true,
       .exports_sums = true,
+      .files = {kFileName},
   };
 };
 

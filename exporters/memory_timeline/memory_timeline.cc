@@ -149,6 +149,8 @@ class MemoryTimelineExporter final : public TraceExporter {
       .name = "memory_timeline",
       .purpose = "memory by category over time (memory_timeline.html)",
       .settings = TimelineTable().infos(),
+      .files = {FileName(Form::kHtml, false), FileName(Form::kJson, false),
+                FileName(Form::kJson, true), FileName(Form::kRaw, true)},
   };
 };
 

@@ -205,6 +205,8 @@ void AddNotices(const LeftOut& left_out, const std::string& name,
   }
 }
 
+constexpr char kFileName[] = "trace.pftrace";
+
 class PerfettoExporter final : public TraceExporter {
  public:
   const PluginInfo& info() const noexcept override { return info_; }
@@ -216,7 +218,7 @@ class PerfettoExporter final : public TraceExporter {
     KYMO_ASSIGN_OR_RETURN(
         std::string name,
         timeline::WriteBounded(
-            {.name = "trace.pftrace",
+            {.name = kFileName,
              .max_bytes = options.max_bytes,
              .obeys_fold =
                  !trace.samples().empty() || timeline::HasWaits(trace),
@@ -239,6 +241,7 @@ class PerfettoExporter final : public TraceExporter {
       .purpose = "Perfetto's trace format, for ui.perfetto.dev (trace.pftrace)",
       .splits_by_step = true,
       .takes_max_bytes = true,
+      .files = timeline::NamesOf(kFileName),
   };
 };
 

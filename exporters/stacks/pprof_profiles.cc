@@ -351,11 +351,11 @@ absl::Status WriteFile(const char* name, OutputDirectory& out,
 absl::Status WritePprof(const Trace& trace, std::span<const StackMemory> memory,
                         uint32_t max_frames, OutputDirectory& out,
                         std::vector<std::string>& names) {
-  KYMO_RETURN_IF_ERROR(WriteFile(
-      "stacks.pb.gz", out, names,
-      [&](ByteSink& sink) { return WriteTimes(trace, max_frames, sink); }));
+  KYMO_RETURN_IF_ERROR(WriteFile(kPprofFile, out, names, [&](ByteSink& sink) {
+    return WriteTimes(trace, max_frames, sink);
+  }));
   if (memory.empty()) return absl::OkStatus();
-  return WriteFile("stacks.memory.pb.gz", out, names, [&](ByteSink& sink) {
+  return WriteFile(kPprofMemoryFile, out, names, [&](ByteSink& sink) {
     return WriteMemory(trace, max_frames, memory, sink);
   });
 }

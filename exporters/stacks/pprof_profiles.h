@@ -37,6 +37,9 @@
 
 namespace kymo::stacks {
 
+inline constexpr char kPprofFile[] = "stacks.pb.gz";
+inline constexpr char kPprofMemoryFile[] = "stacks.memory.pb.gz";
+
 // `memory` is the trace's (SumMemory). Adds the names of the files that it
 // writes to `names`.
 absl::Status WritePprof(const model::Trace& trace,

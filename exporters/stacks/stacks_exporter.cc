@@ -1,3 +1,4 @@
+// Long, because it decides for each of the files whether there is one.
 #include "exporters/stacks/stacks_exporter.h"
 
 #include <cmath>
@@ -41,6 +42,9 @@ constexpr char kFoldedFile[] = "stacks.folded";
 constexpr char kRangesFile[] = "stacks.ranges.folded";
 constexpr char kOffCpuFile[] = "stacks.off_cpu.folded";
 constexpr char kWallFile[] = "stacks.wall.folded";
+constexpr char kAllocatedFile[] = "stacks.memory.folded";
+constexpr char kAliveFile[] = "stacks.memory.alive.folded";
+constexpr char kSpeedscopeFile[] = "stacks.speedscope.json";
 
 enum class Format { kFolded, kSpeedscope, kPprof };
 
@@ -255,8 +259,8 @@ absl::Status WriteFoldedFiles(const Trace& trace,
     KYMO_RETURN_IF_ERROR(files.WriteFolded(sampled, kWallFile));
   }
   static constexpr std::pair<MemoryStacks, const char*> kMemoryFiles[] = {
-      {MemoryStacks::kAllocated, "stacks.memory.folded"},
-      {MemoryStacks::kAlive, "stacks.memory.alive.folded"}};
+      {MemoryStacks::kAllocated, kAllocatedFile},
+      {MemoryStacks::kAlive, kAliveFile}};
   for (const auto& [which, name] : kMemoryFiles) {
     FoldedStacks folded = files.Empty(trace);
     if (!stacks::FoldMemory(memory, roots, which, metric, folded)) continue;
@@ -272,15 +276,22 @@ absl::Status WriteSpeedscopeFile(const Trace& trace, const Settings& settings,
   KYMO_ASSIGN_OR_RETURN(
       std::string name,
       timeline::WriteBounded(
-          {.name = "stacks.speedscope.json",
-           .max_bytes = options.max_bytes / 2},
-          trace, options, out,
+          {.name = kSpeedscopeFile, .max_bytes = options.max_bytes / 2}, trace,
+          options, out,
           [&](const Trace& shown, const timeline::FileForm&, ByteSink& sink) {
             return stacks::WriteSpeedscope(
                 shown, static_cast<uint32_t>(settings.max_frames), sink);
           }));
   if (!name.empty()) names.push_back(std::move(name));
   return absl::OkStatus();
+}
+
+std::vector<std::string> FileNames() {
+  std::vector<std::string> names = timeline::NamesOf(kSpeedscopeFile);
+  names.insert(names.end(), {kFoldedFile, kRangesFile, kOffCpuFile, kWallFile,
+                             kAllocatedFile, kAliveFile, stacks::kPprofFile,
+                             stacks::kPprofMemoryFile});
+  return names;
 }
 
 class StacksExporter final : public TraceExporter {
@@ -388,6 +399,7 @@ class StacksExporter final : public TraceExporter {
       .settings = StacksTable().infos(),
       .takes_max_bytes = true,
       .exports_sums = true,
+      .files = FileNames(),
   };
 };
 

@@ -303,6 +303,7 @@ class SummaryExporter final : public TraceExporter {
           "averages, totals, counters, memory and the loss ledger "
           "(summary.json)",
       .exports_sums = true,
+      .files = {kFileName},
   };
 };
 

@@ -31,6 +31,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -74,6 +75,11 @@ model::LossLedger LedgerOf(const model::Trace& trace, const FileForm& form);
 
 // Writes the file to `sink`, which the caller commits. May be called several
 // times.
+// The names that WriteBounded gives a file that may be compressed.
+inline std::vector<std::string> NamesOf(const std::string& plain) {
+  return {plain, plain + ".gz"};
+}
+
 using WriteText = std::function<absl::Status(
     const model::Trace& trace, const FileForm& form, ByteSink& sink)>;
 

@@ -46,6 +46,11 @@ struct PluginInfo {
   // For an exporter: whether it can write files of a recording that is larger
   // than memory (TraceExporter::ExportSums).
   bool exports_sums = false;
+  // For an exporter: the names of its files in the output folder, also of those
+  // that it writes for some traces or options only. A command that records does
+  // not replace such a file if the user made it. Names that differ from trace
+  // to trace need not be here.
+  std::vector<std::string> files = {};
 };
 
 }  // namespace kymo

@@ -240,22 +240,11 @@ void RunFolder::ReadList() {
   }
 }
 
-absl::Status RunFolder::CheckFree(
-    const std::vector<std::string>& exporters) const {
-  constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
-      {"chrome", "trace.json"},
-      {"html", "report.html"},
-      {"stacks", "stacks.folded"},
-      {"stacks", "stacks.pb.gz"},
-      {"stacks", "stacks.speedscope.json"},
-      {"summary", "summary.json"}};
-  for (const auto& [exporter, name] : kFiles) {
-    if (exporter != "summary" && std::ranges::count(exporters, exporter) == 0) {
-      continue;
-    }
+absl::Status RunFolder::CheckFree(const std::vector<std::string>& names) const {
+  for (const std::string& name : names) {
     if (of_runs_.contains(name) || Stamp(top_.get(), name).empty()) continue;
     return absl::FailedPreconditionError(absl::StrCat(
-        "'", path(), "/", ToAbsl(name),
+        "'", path(), "/", name,
         "' is not of an earlier run of kymo, and this run would replace it: "
         "choose another folder with --output_dir, or move the file"));
   }

@@ -4,7 +4,7 @@
 //                         MakeDatedFolder(UserPath(kDefaultFolder), "a.out"));
 //   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> out,
 //                         RunFolder::Take(path));
-//   KYMO_RETURN_IF_ERROR(out->CheckFree({"chrome", "html"}));
+//   KYMO_RETURN_IF_ERROR(out->CheckFree({"trace.json", "report.html"}));
 //   KYMO_RETURN_IF_ERROR(Start(target));
 //   KYMO_RETURN_IF_ERROR(out->RemoveOld());
 //   KYMO_RETURN_IF_ERROR(WriteTables(tables, *out));
@@ -60,9 +60,9 @@ class RunFolder final : public OutputDirectory {
       const std::string& parent, const std::string& name);
   ~RunFolder() override;
 
-  // An error if one of the files that these exporters of Kymo write is there
-  // already, and no run has listed its name. Call it before the target starts.
-  absl::Status CheckFree(const std::vector<std::string>& exporters) const;
+  // An error if one of these files, which the run may write, is there already,
+  // and no run has listed its name. Call it before the target starts.
+  absl::Status CheckFree(const std::vector<std::string>& names) const;
 
   // Removes what the run before this one made in the folder, and this run has
   // not written over. Call it once this run's target has started. A run that

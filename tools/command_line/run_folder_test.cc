@@ -291,30 +291,27 @@ TEST_F(RunFolderTest, FilesOfTheUserStayWhateverTheirNames) {
 }
 
 TEST_F(RunFolderTest, AFileThatNoRunHasListedIsNotReplaced) {
-  const auto check = [&](const std::vector<std::string>& exporters) {
+  const auto check = [&](const std::vector<std::string>& names) {
     const auto out = RunFolder::Take(folder_);
-    return std::string((*out)->CheckFree(exporters).message());
+    return std::string((*out)->CheckFree(names).message());
   };
   std::ofstream(folder_ + "/trace.json") << "of the user";
-  EXPECT_EQ(check({"html", "stacks"}), "");
-  EXPECT_EQ(check({"chrome", "html"}),
+  EXPECT_EQ(check({"report.html", "stacks.folded"}), "");
+  EXPECT_EQ(check({"report.html", "trace.json"}),
             "'" + folder_ +
                 "/trace.json' is not of an earlier run of kymo, and this run "
                 "would replace it: choose another folder with --output_dir, or "
                 "move the file");
   EXPECT_THAT(Names(), ElementsAre("trace.json"));
-  std::ofstream(folder_ + "/summary.json") << "of the user";
-  EXPECT_THAT(check({}), HasSubstr("summary.json' is not"));
-  // Neither is what is no file: writing it says why it cannot.
-  fs::remove(folder_ + "/summary.json");
+  // What is no file is not, either: writing it says why it cannot.
   fs::create_directory(folder_ + "/report.html");
-  EXPECT_EQ(check({"html"}), "");
+  EXPECT_EQ(check({"report.html"}), "");
 }
 
 TEST_F(RunFolderTest, AListedFileIsReplacedAgainAndAgain) {
   const auto check = [&] {
     const auto out = RunFolder::Take(folder_);
-    return (*out)->CheckFree({"chrome"});
+    return (*out)->CheckFree({"trace.json"});
   };
   Run({"trace.json"});
   EXPECT_TRUE(check().ok());
@@ -335,7 +332,7 @@ TEST_F(RunFolderTest, AKilledRunsFilesAreReplaced) {
     ASSERT_TRUE((*(*out)->Open("trace.json"))->Commit().ok());
   }
   const auto next = RunFolder::Take(folder_);
-  EXPECT_TRUE((*next)->CheckFree({"chrome"}).ok());
+  EXPECT_TRUE((*next)->CheckFree({"trace.json"}).ok());
 }
 
 TEST_F(RunFolderTest, AFolderThatTheTargetRemovesOrMovesIsMadeAgain) {

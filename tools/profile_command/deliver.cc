@@ -176,9 +176,21 @@ std::vector<std::pair<std::string, std::string>> RunMetadata(
   return metadata;
 }
 
+std::vector<std::string> NamesOfFiles(const ProfileCommand& command,
+                                      const ExporterRegistry& exporters) {
+  std::vector<std::string> names = {kTablesFile};
+  for (const std::string& exporter : ExportersOf(command)) {
+    const TraceExporter* const found = exporters.Find(exporter);
+    if (found == nullptr) continue;
+    const std::vector<std::string>& files = found->info().files;
+    names.insert(names.end(), files.begin(), files.end());
+  }
+  return names;
+}
+
 absl::Status WriteTables(const std::string& tables, OutputDirectory& out) {
   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink,
-                        out.Open("key_averages.txt"));
+                        out.Open(kTablesFile));
   KYMO_RETURN_IF_ERROR(sink->Append(tables));
   return sink->Commit();
 }

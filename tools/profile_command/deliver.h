@@ -62,6 +62,13 @@ struct RunSums {
   const analysis::LazyJobOfRanks* ranks = nullptr;
 };
 
+inline constexpr char kTablesFile[] = "key_averages.txt";
+
+// The names of all files that WriteFiles may write, as far as the exporters
+// tell.
+std::vector<std::string> NamesOfFiles(const ProfileCommand& command,
+                                      const ExporterRegistry& exporters);
+
 // Writes summary.json, the exporters' files, and key_averages.txt. `tables`
 // makes the text of the last, beside the exporters of a trace that is not
 // large. Goes on after a failure, and returns the first one. Every file is

@@ -171,7 +171,7 @@ class ProfileRun {
                           absl::StrCat(status.message(),
                                        "; try another folder (--output_dir)"));
     }
-    KYMO_RETURN_IF_ERROR(out_->CheckFree(command_.exporters));
+    KYMO_RETURN_IF_ERROR(out_->CheckFree(NamesOfFiles(command_, exporters_)));
     SessionOptions options;
     options.target = TargetKind::kChildProcess;
     options.target_path = target_.path;

@@ -178,7 +178,7 @@ class AttachRun {
         out_, command_.output_dir.empty()
                   ? RunFolder::TakeDated(UserPath(kDefaultFolder), target_.name)
                   : RunFolder::Take(UserPath(command_.output_dir)));
-    KYMO_RETURN_IF_ERROR(out_->CheckFree(command_.exporters));
+    KYMO_RETURN_IF_ERROR(out_->CheckFree(NamesOfFiles(command_, exporters_)));
     facts->scratch_dir = out_->path();
     KYMO_RETURN_IF_ERROR(out_->Note(kRawFile));
     return recording_->Prepare(nullptr);
