@@ -86,6 +86,24 @@ ListFile ReadListFile(int top) {
   return {.text = std::move(text), .is_own = info.st_uid == geteuid()};
 }
 
+std::set<std::string, std::less<>> NamesOf(const std::string& list) {
+  std::set<std::string, std::less<>> names;
+  std::istringstream lines(list);
+  for (std::string line; std::getline(lines, line);) {
+    names.insert(line.substr(0, line.find('\t')));
+  }
+  return names;
+}
+
+// False, with errno, if that cannot be.
+bool AppendToList(int top, std::string_view lines) {
+  const OwnedDescriptor list(
+      openat(top, kListFile,
+             O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
+  return list.is_open() && write(list.get(), lines.data(), lines.size()) ==
+                               static_cast<ssize_t>(lines.size());
+}
+
 absl::Status CannotMake(int error, const std::string& path) {
   return absl::ErrnoToStatus(error,
                              absl::StrCat("could not make '", path, "'"));
@@ -164,6 +182,22 @@ absl::StatusOr<std::string> MakeDatedFolder(const std::string& parent,
   return path;
 }
 
+void AddToList(const std::string& folder,
+               const std::map<std::string, bool>& files) {
+  const OwnedDescriptor top(
+      open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!top.is_open()) return;
+  const std::set<std::string, std::less<>> listed =
+      NamesOf(ReadListFile(top.get()).text);
+  std::string lines;
+  for (const auto& [name, was_there] : files) {
+    const std::string stamp = Stamp(top.get(), name);
+    if (stamp.empty() || (was_there && !listed.contains(name))) continue;
+    absl::StrAppend(&lines, name, "\t", stamp, "\n");
+  }
+  if (!lines.empty()) AppendToList(top.get(), lines);
+}
+
 absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::Take(
     const std::string& path) {
   std::vector<std::string> missing = MissingFolders(path);
@@ -228,12 +262,12 @@ void RunFolder::TakeBackAside() {
 
 void RunFolder::ReadList() {
   const ListFile list = ReadListFile(top_.get());
-  std::istringstream names(list.text);
-  for (std::string line; std::getline(names, line);) {
+  of_runs_ = NamesOf(list.text);
+  if (!list.is_own) return;
+  std::istringstream lines(list.text);
+  for (std::string line; std::getline(lines, line);) {
     const size_t tab = line.find('\t');
     OldFile old = {.name = line.substr(0, tab)};
-    of_runs_.insert(old.name);
-    if (!list.is_own) continue;
     old.stamp = tab == std::string::npos ? Stamp(top_.get(), old.name)
                                          : line.substr(tab + 1);
     if (!old.stamp.empty()) old_.push_back(std::move(old));
@@ -379,12 +413,7 @@ void RunFolder::EndAside(bool has_started) {
 }
 
 absl::Status RunFolder::List(std::string_view name) const {
-  const OwnedDescriptor list(
-      openat(top_.get(), kListFile,
-             O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
-  const std::string line = absl::StrCat(ToAbsl(name), "\n");
-  if (list.is_open() && write(list.get(), line.data(), line.size()) ==
-                            static_cast<ssize_t>(line.size())) {
+  if (AppendToList(top_.get(), absl::StrCat(ToAbsl(name), "\n"))) {
     return absl::OkStatus();
   }
   return absl::ErrnoToStatus(

@@ -48,6 +48,14 @@ inline constexpr char kDefaultFolder[] = "kymo-out";
 absl::StatusOr<std::string> MakeDatedFolder(const std::string& parent,
                                             const std::string& name);
 
+// For a command that is no run, but makes files in a folder, which may be that
+// of a run: adds them to the folder's list, so that the next run may replace
+// them. `files`: by name, whether a file was there before. Such a file stays
+// the user's if no run has listed its name. Does nothing if the list cannot be
+// written.
+void AddToList(const std::string& folder,
+               const std::map<std::string, bool>& files);
+
 class RunFolder final : public OutputDirectory {
  public:
   // Makes the folder if it does not exist. A run that does not start removes

@@ -325,6 +325,28 @@ TEST_F(RunFolderTest, AListedFileIsReplacedAgainAndAgain) {
   EXPECT_THAT(Names(), IsEmpty());
 }
 
+// That of a report, say.
+TEST_F(RunFolderTest, FilesOfOtherCommandsAreReplaced) {
+  const auto check = [&](const std::string& name) {
+    return (*RunFolder::Take(folder_))->CheckFree({name}).ok();
+  };
+  for (const char* const name : {"a", "b", "c"}) {
+    std::ofstream(folder_ + "/" + name) << "x";
+  }
+  AddToList(folder_, {{"a", false}, {"b", true}, {"gone", false}});
+  EXPECT_TRUE(check("a"));
+  EXPECT_FALSE(check("b"));
+  EXPECT_FALSE(check("c"));
+  Run({"trace.json"});
+  EXPECT_THAT(Names(), ElementsAre("b", "c", "trace.json"));
+  // It replaces a file of the run.
+  std::ofstream(folder_ + "/trace.json") << "of the report";
+  AddToList(folder_, {{"trace.json", true}, {"d", false}});
+  EXPECT_TRUE(check("trace.json"));
+  Run({});
+  EXPECT_THAT(Names(), ElementsAre("b", "c"));
+}
+
 TEST_F(RunFolderTest, AKilledRunsFilesAreReplaced) {
   {
     const auto out = RunFolder::Take(folder_);

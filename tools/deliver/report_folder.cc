@@ -58,6 +58,11 @@ absl::StatusOr<std::unique_ptr<ByteSink>> ReportFolder::Open(
                      "' is what the report reads, and would be replaced: give "
                      "another --output_dir"));
   }
+  const bool was_there = IdOf(file.c_str()).has_value();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    opened_.emplace(name, was_there);
+  }
   return OutputDirectory::Open(name);
 }
 

@@ -6,7 +6,7 @@
 //                                           // replace what it reads
 //
 // Files that are read are neither replaced nor removed, by whatever path or
-// link they were named.
+// link they were named. opened() tells which files the report may have made.
 //
 // Threads: as OutputDirectory.
 #ifndef KYMO_TOOLS_DELIVER_REPORT_FOLDER_H_
@@ -14,7 +14,9 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -35,10 +37,16 @@ class ReportFolder final : public OutputDirectory {
       std::string_view name) override;
   void Remove(std::string_view name) noexcept override;
 
+  // The names that Open got, and whether a file was there before. Call it when
+  // nobody writes any more.
+  const std::map<std::string, bool>& opened() const { return opened_; }
+
  private:
   bool IsInput(const std::string& name) const noexcept;
 
   std::set<std::pair<dev_t, ino_t>> inputs_;
+  std::mutex mutex_;
+  std::map<std::string, bool> opened_;
 };
 
 }  // namespace kymo::tools

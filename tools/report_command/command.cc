@@ -249,10 +249,10 @@ class ReportRun {
     KYMO_ASSIGN_OR_RETURN(const std::string folder, OutputFolder());
     ReportFolder out(folder, inputs_.paths());
     KYMO_RETURN_IF_ERROR(out.CheckWritable());
-    KYMO_ASSIGN_OR_RETURN(
-        const std::vector<std::string> notices,
-        ExportTrace(trace, before, command_, exporters_, out));
-    ShowFiles(notices, out);
+    const auto notices = ExportTrace(trace, before, command_, exporters_, out);
+    AddToList(out.path(), out.opened());
+    if (!notices.ok()) return notices.status();
+    ShowFiles(*notices, out);
     return kExitDone;
   }
 
@@ -268,9 +268,10 @@ class ReportRun {
     KYMO_ASSIGN_OR_RETURN(const std::string folder, OutputFolder());
     ReportFolder out(folder, inputs_.paths());
     KYMO_RETURN_IF_ERROR(out.CheckWritable());
-    KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> notices,
-                          ExportSums(report.sums, command_, exporters_, out));
-    ShowFiles(notices, out);
+    const auto notices = ExportSums(report.sums, command_, exporters_, out);
+    AddToList(out.path(), out.opened());
+    if (!notices.ok()) return notices.status();
+    ShowFiles(*notices, out);
     return kExitDone;
   }
 
@@ -314,7 +315,6 @@ class ReportRun {
     PrintLedger(loaded.trace.ledger());
   }
 
-  // "trace" of "runs/trace.json.gz".
   // One line, below an answer that may have one row.
   void SayThatThingsLack(const LoadedTrace& loaded) const {
     const size_t count = command_.quiet ? 0 : CountFindings(loaded);
@@ -323,6 +323,7 @@ class ReportRun {
                      ": see --check"));
   }
 
+  // "trace" of "runs/trace.json.gz".
   std::string FileStem() const {
     std::string_view name = inputs_.names()[0];
     name = name.substr(name.rfind('/') + 1);

@@ -298,6 +298,7 @@ TEST_F(CommandTest, WritesWhatItIsAskedToExport) {
   EXPECT_EQ(ended.err, "kymo: wrote out\n");
   EXPECT_EQ(Content("out/stacks.folded"),
             "process 7;outer 5000\nprocess 7;outer;inner 3000\n");
+  EXPECT_THAT(Content("out/.kymo-files"), HasSubstr("stacks.folded\t"));
   EXPECT_EQ(Run({file, "--export=stacks", "--output_dir=out", "--quiet"}).err,
             "");
   EXPECT_THAT(
