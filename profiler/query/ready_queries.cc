@@ -24,7 +24,7 @@ LIMIT 20)"},
 FROM counters
 GROUP BY name)"},
     {"device_busy", "What each stream of each device did, and for how long",
-     R"(SELECT pid, device, stream, kind, count(*) AS count,
+     R"(SELECT pid, device, stream, kind, sum(calls) AS count,
        sum(dur_ns) AS dur_ns, avg(queue_ns) AS mean_queue_ns
 FROM device_work
 GROUP BY pid, device, stream, kind)"},
@@ -118,8 +118,8 @@ GROUP BY e.name
 ORDER BY slowest_ns - mean_ns DESC, e.name
 LIMIT 20)"},
     {"top_kernels", "The kernels and copies that took most of the devices",
-     R"(SELECT name, kind, count(*) AS count, sum(dur_ns) AS dur_ns,
-       avg(dur_ns) AS mean_ns, sum(bytes) AS bytes
+     R"(SELECT name, kind, sum(calls) AS count, sum(dur_ns) AS dur_ns,
+       1.0 * sum(dur_ns) / sum(calls) AS mean_ns, sum(bytes) AS bytes
 FROM device_work
 GROUP BY name, kind
 ORDER BY dur_ns DESC, name

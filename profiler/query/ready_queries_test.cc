@@ -106,6 +106,23 @@ TEST(FoldedTest, AnEventCountsForItsCalls) {
   EXPECT_THAT(rows("longest_events"), ElementsAre("1|op|200000|200000|-|-"));
 }
 
+// 10 kernels of 2 us are one event of the file.
+TEST(FoldedTest, WorkOfADeviceCountsForItsCalls) {
+  TestTrace t;
+  const auto stream = t.AddStream(0, 7, 1);
+  t.AddRange(stream, "kernel", 0, 20'000,
+             model::ActivityType::kConcurrentKernel, model::kEventFolded);
+  t.Describe(0);
+  t.SetRare({.calls = 10});
+  t.AddRange(stream, "kernel", 30'000, 41'000,
+             model::ActivityType::kConcurrentKernel);
+  const model::Trace trace = std::move(t).Build();
+  EXPECT_THAT(RowsOf(trace, FindReadyQuery("top_kernels")->sql),
+              ElementsAre("kernel|compute|11|31000|2818.18|-"));
+  EXPECT_THAT(RowsOf(trace, FindReadyQuery("device_busy")->sql),
+              ElementsAre("1|0|7|compute|11|31000|-"));
+}
+
 // The query and the analysis agree, row by row.
 std::vector<std::string> AveragesOf(const model::Trace& trace) {
   std::vector<std::string> expected;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "profiler/model/event_calls.h"
 #include "profiler/tables/declarations.h"
 #include "profiler/tables/define_column.h"
 #include "profiler/tables/source.h"
@@ -185,11 +186,15 @@ constexpr Column kDeviceWork[] = {
              return Unless(s.launches().OperationOf(WorkOf(s, row)), kNoEvent);
            })
         .Of("events.id"),
-    Define("queue_ns", "From the end of that call to its own start, at least 0",
+    Define("queue_ns",
+           "From the end of that call to its own start, at least 0; NULL: not "
+           "known, or folded",
            [](const Source& s, size_t row) -> std::optional<int64_t> {
              const EventIndex work = WorkOf(s, row);
              const EventIndex call = s.launches().LauncherOf(work);
-             if (call == kNoEvent) return std::nullopt;
+             if (call == kNoEvent || model::Calls(s.trace(), work) > 1) {
+               return std::nullopt;
+             }
              return std::max<int64_t>(
                  0, s.trace().start()[work] - s.trace().end()[call]);
            })
@@ -199,6 +204,10 @@ constexpr Column kDeviceWork[] = {
              return IntArg(s, WorkOf(s, row), "bytes");
            })
         .In("bytes"),
+    Define("calls", "As in events",
+           [](const Source& s, size_t row) {
+             return model::Calls(s.trace(), WorkOf(s, row));
+           }),
 };
 
 }  // namespace
@@ -254,7 +263,7 @@ Table DeviceWorkTable() {
           .meaning = "A kernel, copy or set of a device, and what launched it",
           .order = "event",
           .example =
-              "select name, count(*), sum(dur_ns), avg(queue_ns) "
+              "select name, sum(calls), sum(dur_ns), avg(queue_ns) "
               "from device_work group by name order by 3 desc",
           .columns = kDeviceWork,
           .row_count = [](const Source& s) { return s.device_work().size(); }};

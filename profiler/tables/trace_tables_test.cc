@@ -162,9 +162,10 @@ TEST_F(TraceTablesTest, WaitsAndThenSums) {
 }
 
 TEST_F(TraceTablesTest, DeviceWorkKnowsItsLaunch) {
-  EXPECT_THAT(Rows("device_work"),
-              ElementsAre("0|6|compute|gemm|7|0|13|1300|500|3|2|1|50|-",
-                          "1|7|memory|Memcpy HtoD|7|0|13|1900|100|3|-|-|-|64"));
+  EXPECT_THAT(
+      Rows("device_work"),
+      ElementsAre("0|6|compute|gemm|7|0|13|1300|500|3|2|1|50|-|1",
+                  "1|7|memory|Memcpy HtoD|7|0|13|1900|100|3|-|-|-|64|1"));
 }
 
 TEST_F(TraceTablesTest, Steps) {
