@@ -125,13 +125,20 @@ TEST_F(FunctionsTest, PercentilesOfManyValues) {
                   "union all select x + 1 from n where x < 1000) "
                   "select (x * 7919) % 1001 as x from n)"),
             "990");
+  EXPECT_EQ(Value("percentile(x, 99.05) from (with recursive n(x) as (select 0 "
+                  "union all select x + 1 from n where x < 1000) "
+                  "select (x * 7919) % 1001 as x from n)"),
+            "990.5");
 }
 
 TEST_F(FunctionsTest, PercentilesSayWhatIsWrong) {
   EXPECT_THAT(Value("percentile(1, 101)"), HasSubstr("from 0 to 100"));
   EXPECT_THAT(Value("percentile(1, 'x')"), HasSubstr("from 0 to 100"));
   EXPECT_THAT(Value("percentile(1, null)"), HasSubstr("from 0 to 100"));
-  EXPECT_THAT(Value("percentile('x', 50)"), HasSubstr("x must be a number"));
+  EXPECT_THAT(Value("percentile('x', 50)"),
+              HasSubstr("percentile(x, p): x must be a number"));
+  EXPECT_THAT(Value("percentile('x', 50, 1)"),
+              HasSubstr("percentile(x, p, n): x must be a number"));
   EXPECT_THAT(Value("percentile(dur_ns, id) from events"),
               HasSubstr("the same for all rows"));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string>
 
 namespace kymo::query {
 namespace {
@@ -41,6 +42,37 @@ bool Grow(sqlite3_context* context, Values& values) {
   return true;
 }
 
+// `count`: of the arguments.
+void Fail(sqlite3_context* context, int count, const char* what) {
+  const std::string message =
+      std::string("percentile(x, p") + (count < 3 ? "): " : ", n): ") + what;
+  sqlite3_result_error(context, message.c_str(), -1);
+}
+
+bool IsLess(const CountedValue& a, const CountedValue& b) {
+  return a.value < b.value;
+}
+
+// The value of place `below`, with `end`, the place behind those that it has.
+// The next value stands behind it.
+const CountedValue* Find(Values& of, uint64_t below, uint64_t& end) {
+  CountedValue* at = of.values;
+  CountedValue* const last = at + of.size;
+  if (of.times == of.size) {  // each counts once: no need to sort all
+    at += below;
+    std::nth_element(of.values, at, last, IsLess);
+    if (at + 1 != last) {
+      std::iter_swap(at + 1, std::min_element(at + 1, last, IsLess));
+    }
+    end = below + 1;
+    return at;
+  }
+  std::sort(at, last, IsLess);
+  end = at->times;
+  while (end <= below) end += (++at)->times;
+  return at;
+}
+
 bool IsNumber(sqlite3_value* value) {
   const int type = sqlite3_value_numeric_type(value);
   return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
@@ -58,26 +90,23 @@ void PercentileStep(sqlite3_context* context, int count,
   }
   const double percent = sqlite3_value_double(values[1]);
   if (!IsNumber(values[1]) || !(percent >= 0 && percent <= 100)) {
-    sqlite3_result_error(
-        context, "percentile(x, p): p must be a number from 0 to 100", -1);
+    Fail(context, count, "p must be a number from 0 to 100");
     return;
   }
   if (of->has_percent && of->percent != percent) {
-    sqlite3_result_error(
-        context, "percentile(x, p): p must be the same for all rows", -1);
+    Fail(context, count, "p must be the same for all rows");
     return;
   }
   of->has_percent = true;
   of->percent = percent;
   if (sqlite3_value_type(values[0]) == SQLITE_NULL) return;
   if (!IsNumber(values[0])) {
-    sqlite3_result_error(context, "percentile(x, p): x must be a number", -1);
+    Fail(context, count, "x must be a number");
     return;
   }
   const int64_t times = count < 3 ? 1 : sqlite3_value_int64(values[2]);
   if (times < 0 || times > kMostTimes) {
-    sqlite3_result_error(
-        context, "percentile(x, p, n): n must be from 0 to 4294967295", -1);
+    Fail(context, count, "n must be from 0 to 4294967295");
     return;
   }
   if (times == 0 || !Grow(context, *of)) return;
@@ -90,18 +119,13 @@ void PercentileResult(sqlite3_context* context) {
   auto* const of = static_cast<Values*>(sqlite3_aggregate_context(context, 0));
   if (of == nullptr) return;
   if (of->size != 0) {
-    std::sort(of->values, of->values + of->size,
-              [](const CountedValue& a, const CountedValue& b) {
-                return a.value < b.value;
-              });
     // As if each value stood there as often as it counts.
     const double place = of->percent / 100 * static_cast<double>(of->times - 1);
     // Of large numbers a double has no units: it may be rounded up.
     const uint64_t below =
         std::min(static_cast<uint64_t>(place), of->times - 1);
-    const CountedValue* at = of->values;
-    uint64_t end = at->times;  // the place behind those of `at`
-    while (end <= below) end += (++at)->times;
+    uint64_t end = 0;
+    const CountedValue* const at = Find(*of, below, end);
     double result = at->value;
     const double rest = place - static_cast<double>(below);
     if (rest > 0 && below + 1 == end && end < of->times) {
