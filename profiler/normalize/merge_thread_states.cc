@@ -17,11 +17,11 @@ using model::WaitSum;
 namespace {
 
 auto KeyOf(const WaitSum& sum) {
-  return std::tuple(sum.kind, sum.stack, sum.object, sum.object_name);
+  return std::tuple(sum.track, sum.kind, sum.stack, sum.object,
+                    sum.object_name);
 }
 
-// Sorts the sums of one track, and makes one of those that differ only in
-// their numbers.
+// Makes one of the sums that differ only in their numbers.
 void Combine(std::vector<WaitSum>& sums) {
   std::ranges::stable_sort(sums, {}, KeyOf);
   model::JoinNeighbours(sums, KeyOf, [](const WaitSum& from, WaitSum& into) {
@@ -29,14 +29,6 @@ void Combine(std::vector<WaitSum>& sums) {
     into.duration_ns += from.duration_ns;
     into.longest_ns = std::max(into.longest_ns, from.longest_ns);
   });
-}
-
-// Adds `sums` unless another shard had the same.
-template <typename Sums>
-void AddUnlessKnown(std::vector<Sums>& known, Sums sums) {
-  if (std::ranges::find(known, sums) == known.end()) {
-    known.push_back(std::move(sums));
-  }
 }
 
 }  // namespace
@@ -61,30 +53,23 @@ void ThreadStatesMerger::Add(const model::ThreadStates& from, const Ids& ids) {
 
 void ThreadStatesMerger::AddTimes(const model::ThreadStates& from,
                                   const Ids& ids) {
-  std::map<TrackIndex, ThreadTimes> added;
   for (ThreadTimes times : from.threads) {
     times.track = ids.tracks[times.track];
     if (times.creator != model::kNoTrack) {
       times.creator = ids.tracks[times.creator];
     }
-    const auto [at, is_new] = added.try_emplace(times.track, times);
+    const auto [at, is_new] = times_.try_emplace(times.track, times);
     if (!is_new) at->second += times;
   }
-  for (const auto& [track, times] : added) AddUnlessKnown(times_[track], times);
 }
 
 void ThreadStatesMerger::AddSums(const model::ThreadStates& from,
                                  const Ids& ids) {
-  std::map<TrackIndex, std::vector<WaitSum>> added;
   for (WaitSum sum : from.short_waits) {
     sum.track = ids.tracks[sum.track];
     sum.stack = ids.stacks[Index(sum.stack)];
     sum.object_name = ids.names[Index(sum.object_name)];
-    added[sum.track].push_back(sum);
-  }
-  for (auto& [track, sums] : added) {
-    Combine(sums);
-    AddUnlessKnown(sums_[track], std::move(sums));
+    sums_.push_back(sum);
   }
 }
 
@@ -127,19 +112,9 @@ model::ThreadStates ThreadStatesMerger::Finish(const Window& window,
   model::ThreadStates states;
   states.cpu_count = cpu_count_;
   states.min_wait_ns = min_wait_ns_;
-  for (const auto& [track, known] : times_) {
-    ThreadTimes& sum = states.threads.emplace_back(known.front());
-    for (size_t i = 1; i < known.size(); ++i) sum += known[i];
-  }
-  for (const auto& [track, known] : sums_) {
-    std::vector<WaitSum> sums;
-    for (const std::vector<WaitSum>& of_shard : known) {
-      sums.insert(sums.end(), of_shard.begin(), of_shard.end());
-    }
-    Combine(sums);
-    states.short_waits.insert(states.short_waits.end(), sums.begin(),
-                              sums.end());
-  }
+  for (const auto& [track, times] : times_) states.threads.push_back(times);
+  Combine(sums_);
+  states.short_waits = std::move(sums_);
   states.waits = MergedWaits(window, ledger);
   return states;
 }

@@ -6,9 +6,9 @@
 //   model::ThreadStates merged =
 //       merger.Finish({.start_ns = start_ns, .end_ns = end_ns}, ledger);
 //
-// Equal sums of two shards, of one thread, count once, and so do equal waits:
-// the same recording may be in two shards. Parts of a trace that was split have
-// threads of their own (normalize.cc keeps the sums of the first part).
+// Times and sums of one thread are added up. Each part of a trace that was
+// split has those of the whole recording: normalize.cc keeps the first part's.
+// Equal waits count once, as two parts may have the same.
 //
 // Threads: none.
 #ifndef KYMO_PROFILER_NORMALIZE_MERGE_THREAD_STATES_H_
@@ -59,9 +59,8 @@ class ThreadStatesMerger {
 
   uint32_t cpu_count_ = 0;
   DurationNs min_wait_ns_ = 0;
-  // One entry for each shard whose sums of the track are not another's.
-  std::map<model::TrackIndex, std::vector<model::ThreadTimes>> times_;
-  std::map<model::TrackIndex, std::vector<std::vector<model::WaitSum>>> sums_;
+  std::map<model::TrackIndex, model::ThreadTimes> times_;
+  std::vector<model::WaitSum> sums_;
   std::vector<model::Wait> waits_;
 };
 

@@ -74,47 +74,6 @@ TEST(MergeThreadStatesTest, ThreadTimesStandByTrackAndLivesAddUp) {
   EXPECT_THAT(states.threads, ElementsAre(b, a));
 }
 
-// Each part of a split trace has the times of the whole recording.
-TEST(MergeThreadStatesTest, EqualThreadTimesOfTwoShardsAreTheSame) {
-  std::vector<TraceShard> shards;
-  for (int i = 0; i < 2; ++i) {
-    TestShard shard;
-    const TrackIndex a = shard.AddThread(1, 8, "a");
-    const TrackIndex b = shard.AddThread(1, 9, "b");
-    auto states = std::make_shared<model::ThreadStates>();
-    // Two equal lives of one shard are two.
-    states->threads = {{.track = a, .wall_ns = 100, .on_cpu_ns = 10},
-                       {.track = b, .wall_ns = 5},
-                       {.track = b, .wall_ns = 5}};
-    shard.shard().thread_states = std::move(states);
-    shards.push_back(std::move(shard).Build());
-  }
-  const Trace trace = Build(std::move(shards));
-  const model::ThreadTimes a = {.track = 0, .wall_ns = 100, .on_cpu_ns = 10};
-  const model::ThreadTimes b = {.track = 1, .wall_ns = 10};
-  EXPECT_THAT(trace.thread_states()->threads, ElementsAre(a, b));
-}
-
-// Parts of two recordings in which a thread had the same number.
-TEST(MergeThreadStatesTest, TheOrderOfShardsChangesNothing) {
-  using Walls = std::vector<DurationNs>;
-  for (const Walls& walls :
-       {Walls{100, 100, 30}, Walls{100, 30, 100}, Walls{30, 100, 100}}) {
-    std::vector<TraceShard> shards;
-    for (const DurationNs wall_ns : walls) {
-      TestShard shard;
-      const TrackIndex a = shard.AddThread(1, 8, "a");
-      auto states = std::make_shared<model::ThreadStates>();
-      states->threads = {{.track = a, .wall_ns = wall_ns}};
-      shard.shard().thread_states = std::move(states);
-      shards.push_back(std::move(shard).Build());
-    }
-    const Trace trace = Build(std::move(shards));
-    const model::ThreadTimes sum = {.track = 0, .wall_ns = 130};
-    EXPECT_THAT(trace.thread_states()->threads, ElementsAre(sum));
-  }
-}
-
 Wait At(TrackIndex track, TimeNs begin_ns, DurationNs duration_ns) {
   return {.track = track, .begin_ns = begin_ns, .duration_ns = duration_ns};
 }
@@ -220,8 +179,6 @@ TEST(MergeThreadStatesTest, WaitsAreTheWindowOfAShardThatStatesNone) {
   EXPECT_EQ(trace.end_ns(), 30);
 }
 
-// A thread's sums are of the whole recording: equal ones of two shards are the
-// same, others add up.
 TEST(MergeThreadStatesTest, ShortWaitsAddUpByKindStackAndObject) {
   using model::WaitKind;
   const auto sum = [](uint64_t object, uint64_t count, DurationNs longest_ns) {
@@ -234,13 +191,11 @@ TEST(MergeThreadStatesTest, ShortWaitsAddUpByKindStackAndObject) {
   std::vector<TraceShard> shards;
   for (const std::vector<WaitSum>& sums :
        {std::vector{sum(2, 4, 3), sum(1, 5, 2), sum(1, 6, 4)},
-        std::vector{sum(1, 11, 4), sum(2, 4, 3)}, std::vector{sum(1, 1, 1)}}) {
+        std::vector{sum(1, 1, 1)}}) {
     TestShard shard;
     shard.AddThread(1, 8, "a");
     auto states = std::make_shared<model::ThreadStates>();
     states->short_waits = sums;
-    // As the first shard's sum of its two.
-    if (sums[0].count == 11) states->short_waits[0].duration_ns = 60;
     shard.shard().thread_states = std::move(states);
     shards.push_back(std::move(shard).Build());
   }
