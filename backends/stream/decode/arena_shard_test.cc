@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "backends/stream/decode/handed_on.h"
 #include "backends/stream/decode/test_chunk.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/record/arena/arena.h"
@@ -305,6 +307,23 @@ TEST_F(FillShardTest, ObjectsThatAreOpenWhenTheirThreadEndsAreAsynchronous) {
   }
   // Two of each thread, and the three pushes of the second one.
   EXPECT_EQ(flags, "..a......");
+}
+
+// More of them are what longjmp left.
+TEST_F(FillShardTest, AnEndedThreadHasHandedOnOnlySoManyObjects) {
+  const auto async_ranges = [&](size_t count) {
+    const uint32_t ended = arena_.AddStream(7, 9);
+    arena_.heap_counts(ended).thread_end_ns.store(50);
+    TestChunk chunk(ended, 1);
+    for (size_t i = 0; i < count; ++i) {
+      chunk.Add(SlotKind::kRange, 10 + i, 0, 0);
+    }
+    model::TraceShard shard;
+    FillShard(Input({&chunk}), shard);
+    return std::ranges::count(shard.block.flags, model::kEventAsync);
+  };
+  EXPECT_EQ(async_ranges(kMostHandedOn), kMostHandedOn);
+  EXPECT_EQ(async_ranges(kMostHandedOn + 1), 0);
 }
 
 TEST_F(FillShardTest, RangesOfAReplacedProgramEndUnlessOthersMayHaveTheEnds) {

@@ -1,6 +1,7 @@
 #include "backends/stream/decode/handed_on.h"
 
 #include <atomic>
+#include <map>
 
 #include "profiler/model/records.h"
 
@@ -14,12 +15,17 @@ bool HasEnded(const record::Arena& arena, uint32_t stream) {
 
 void MarkHandedOn(const std::vector<DecodedChunk>& chunks,
                   model::EventColumns& events) {
+  std::map<uint32_t, std::vector<size_t>> rows;  // by stream
   for (const DecodedChunk& chunk : chunks) {
     if (!chunk.thread_has_ended) continue;
     for (const OpenRange& range : chunk.open) {
       if (range.ends_with_thread) continue;
-      events.flags[range.row] |= model::kEventAsync;
+      rows[chunk.view.stream].push_back(range.row);
     }
+  }
+  for (const auto& [stream, handed_on] : rows) {
+    if (handed_on.size() > kMostHandedOn) continue;
+    for (const size_t row : handed_on) events.flags[row] |= model::kEventAsync;
   }
 }
 
