@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -125,6 +126,10 @@ std::pair<ino_t, int64_t> StampOf(const std::string& path) {
 
 std::string AttachedText(int wait_status, bool has_trace) {
   if (wait_status == 0) return "";
+  if (WIFSIGNALED(wait_status)) {
+    return "the recording of the programs with an open door was ended by a "
+           "signal";
+  }
   return has_trace ? "the trace of the programs with an open door lacks "
                      "something, as said above"
                    : "the programs with an open door were not recorded, as "

@@ -1,5 +1,6 @@
 #include "tools/profile_command/on_demand/demand_files.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -44,6 +45,9 @@ TEST(DemandFilesTest, ProgramsWithATraceWereRecorded) {
             "said above");
   EXPECT_EQ(AttachedText(1 << 8, false),
             "the programs with an open door were not recorded, as said above");
+  EXPECT_EQ(AttachedText(SIGKILL, false),
+            "the recording of the programs with an open door was ended by a "
+            "signal");
 }
 
 TEST(DemandFilesTest, FindsTheOwnerOfASocket) {

@@ -281,7 +281,7 @@ class OnDemandRun {
   void EndAttached() {
     if (attached_ == 0) return;
     kill(attached_, SIGKILL);
-    waitpid(attached_, nullptr, 0);
+    waitpid(attached_, &attached_status_, 0);
     attached_ = 0;
   }
 
