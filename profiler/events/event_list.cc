@@ -12,11 +12,12 @@
 
 namespace kymo {
 
-absl::Status EventList::build_tree(analysis::Duplicates duplicates) {
+absl::Status EventList::build_tree(analysis::Duplicates duplicates,
+                                   NestingOrder order) {
   if (tree_built_) {
     return absl::FailedPreconditionError("the tree is built already");
   }
-  KYMO_RETURN_IF_ERROR(BuildEventTree(events_, duplicates));
+  KYMO_RETURN_IF_ERROR(BuildEventTree(events_, duplicates, order));
   tree_built_ = true;
   return absl::OkStatus();
 }

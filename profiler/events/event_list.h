@@ -44,6 +44,7 @@
 #include "profiler/events/averages/event_averages.h"
 #include "profiler/events/averages/event_groups.h"
 #include "profiler/events/averages/function_event_avg.h"
+#include "profiler/events/event_tree.h"
 #include "profiler/events/function_event.h"
 #include "profiler/report/table.h"
 
@@ -60,7 +61,8 @@ class EventList {
   // their stacks (event_tree.h). Call it once; a second call is
   // kFailedPrecondition.
   absl::Status build_tree(
-      analysis::Duplicates duplicates = analysis::Duplicates::kMerge);
+      analysis::Duplicates duplicates = analysis::Duplicates::kMerge,
+      NestingOrder order = NestingOrder::kLongerFirst);
   bool tree_built() const noexcept { return tree_built_; }
 
   // The events of several lists, one list after the other, with their trees. No

@@ -61,10 +61,11 @@ absl::Status Link(Events& events, size_t parent, size_t child) {
   return absl::OkStatus();
 }
 
-absl::Status NestRun(Events& events, std::span<Range> run) {
-  SortStably(run, [](const Range& a, const Range& b) {
-    return a.start_us != b.start_us ? a.start_us < b.start_us
-                                    : a.end_us > b.end_us;
+absl::Status NestRun(Events& events, NestingOrder order, std::span<Range> run) {
+  SortStably(run, [&](const Range& a, const Range& b) {
+    if (a.start_us != b.start_us) return a.start_us < b.start_us;
+    if (order == NestingOrder::kLongerFirst) return a.end_us > b.end_us;
+    return events[a.position].id < events[b.position].id;
   });
   std::vector<const Range*> open;
   for (const Range& range : run) {
@@ -81,7 +82,7 @@ absl::Status NestRun(Events& events, std::span<Range> run) {
 }
 
 // Returns the positions of nested events, each after its parent.
-absl::StatusOr<std::vector<size_t>> Nest(Events& events) {
+absl::StatusOr<std::vector<size_t>> Nest(Events& events, NestingOrder nesting) {
   std::vector<Range> ranges = NestingRanges(events);
   SortStably(std::span(ranges), [](const Range& a, const Range& b) {
     return a.thread < b.thread;
@@ -94,8 +95,8 @@ absl::StatusOr<std::vector<size_t>> Nest(Events& events) {
     while (end < ranges.size() && is_same_run(ranges[begin], ranges[end])) {
       ++end;
     }
-    KYMO_RETURN_IF_ERROR(
-        NestRun(events, std::span(ranges).subspan(begin, end - begin)));
+    KYMO_RETURN_IF_ERROR(NestRun(
+        events, nesting, std::span(ranges).subspan(begin, end - begin)));
     begin = end;
   }
   std::vector<size_t> order;
@@ -244,8 +245,9 @@ ChildTotals SumChildren(const Events& events, const FunctionEvent& parent) {
 
 }  // namespace
 
-absl::Status BuildEventTree(Events& events, analysis::Duplicates duplicates) {
-  KYMO_ASSIGN_OR_RETURN(std::vector<size_t> order, Nest(events));
+absl::Status BuildEventTree(Events& events, analysis::Duplicates duplicates,
+                            NestingOrder nesting) {
+  KYMO_ASSIGN_OR_RETURN(std::vector<size_t> order, Nest(events, nesting));
   if (duplicates == analysis::Duplicates::kMerge) {
     Remove(MergeDuplicates(events), events, order);
   }

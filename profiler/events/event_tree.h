@@ -39,9 +39,18 @@
 
 namespace kymo {
 
+// In which order step 1 takes the events of a run.
+enum class NestingOrder {
+  kLongerFirst,  // by (start, longer first), as PyTorch
+  // By (start, id). Ids in the order of recording: a range that began and ended
+  // in one tick of a coarse clock is then in none that follows it.
+  kById,
+};
+
 absl::Status BuildEventTree(
     std::vector<FunctionEvent>& events,
-    analysis::Duplicates duplicates = analysis::Duplicates::kMerge);
+    analysis::Duplicates duplicates = analysis::Duplicates::kMerge,
+    NestingOrder order = NestingOrder::kLongerFirst);
 
 }  // namespace kymo
 

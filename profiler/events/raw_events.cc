@@ -125,7 +125,8 @@ class RawConverter {
                               {.use_device = options_.use_device,
                                .profile_memory = options_.profile_memory,
                                .with_flops = options_.with_flops});
-    KYMO_RETURN_IF_ERROR(result.events.build_tree(options_.duplicates));
+    KYMO_RETURN_IF_ERROR(
+        result.events.build_tree(options_.duplicates, options_.order));
     return result;
   }
 

@@ -101,6 +101,8 @@ struct ConversionOptions {
   bool profile_memory = false;
   bool with_flops = false;
   analysis::Duplicates duplicates = analysis::Duplicates::kMerge;
+  // kById: by correlation ids.
+  NestingOrder order = NestingOrder::kLongerFirst;
   MemoryAttribution memory_attribution = MemoryAttribution::kAnyThread;
   // Stop after this time; the events converted so far are the result. 0 stops
   // at once.

@@ -71,6 +71,7 @@ class TraceConverter {
          .profile_memory = options_.profile_memory,
          .with_flops = options_.with_flops,
          .duplicates = options_.duplicates,
+         .order = NestingOrder::kById,
          .memory_attribution = MemoryAttribution::kSameThread,
          .timeout_s = options_.timeout_s});
   }

@@ -76,6 +76,22 @@ TEST(TraceEventsTest, RangesBecomeEventsWithTheirDetails) {
   EXPECT_EQ(Find(events, "forward").self_cpu_time_total(), 6.5);
 }
 
+// The clock did not advance while the first two calls ran.
+TEST(TraceEventsTest, RangesWithinATickFollowEachOther) {
+  TestTrace t;
+  const TrackIndex main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "loop", 1'000, 9'000);
+  t.AddRange(main, "call", 1'000, 1'000);
+  t.AddRange(main, "call", 1'000, 1'000);
+  t.AddRange(main, "call", 1'000, 2'000);
+  const EventList events = Events(std::move(t).Build());
+  ASSERT_EQ(events.size(), 4u);
+  for (size_t i = 1; i < events.size(); ++i) {
+    EXPECT_EQ(events[i].name, "call");
+    EXPECT_EQ(events[i].cpu_parent, 0u);
+  }
+}
+
 TEST(TraceEventsTest, MemoryIsChargedToTheThreadThatAllocated) {
   TestTrace t;
   const TrackIndex main = t.AddThread(1, 1, "main");

@@ -23,6 +23,9 @@ constexpr size_t kNestedLanes = 8;
 struct Item {
   TimeNs start = 0;
   TimeNs end = 0;  // kOpen while open
+  // The latest end of it and of the rows behind it that begin with it, if the
+  // recorder knew its depth.
+  TimeNs latest_end = 0;
   uint32_t source = 0;
   uint32_t row = 0;
   uint32_t depth = kNoDepth;
@@ -97,7 +100,8 @@ class Nester {
   }
 
   // The events of all sources by start. Ties: the longer first, then by source
-  // and row.
+  // and row. But those of a recorder keep its order: a range that began and
+  // ended in one tick of the clock may be followed by a longer one.
   std::vector<Item> Merged() const {
     std::vector<Item> items;
     size_t rows = 0;
@@ -106,10 +110,18 @@ class Nester {
     for (uint32_t s = 0; s < sources_.size(); ++s) {
       const size_t n = sources_[s].size();
       for (uint32_t row = 0; row < n; ++row) items.push_back(MakeItem(s, row));
+      for (size_t i = items.size(); i-- > items.size() - n;) {
+        Item& item = items[i];
+        item.latest_end = item.end;
+        if (item.depth != kNoDepth && i + 1 < items.size() &&
+            items[i + 1].start == item.start) {
+          item.latest_end = std::max(item.end, items[i + 1].latest_end);
+        }
+      }
     }
     std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
-      return std::tie(a.start, b.end, a.source, a.row) <
-             std::tie(b.start, a.end, b.source, b.row);
+      return std::tie(a.start, b.latest_end, a.source, a.row) <
+             std::tie(b.start, a.latest_end, b.source, b.row);
     });
     return items;
   }

@@ -255,5 +255,22 @@ TEST(RecordedNestingTest, DeepChainsAndManySiblingsAreLinear) {
   }
 }
 
+// A handler's record stands behind that of the range that it interrupted.
+TEST(RecordedNestingTest, RangesOfOneTickKeepTheRecordersOrder) {
+  EventColumns events;
+  Add(events, 20, 20, 0);
+  Add(events, 20, 40, 0);
+  Add(events, 20, 30, 1);
+  Add(events, 10, 15, 2);
+  model::LossLedger ledger;
+  const std::vector<Lane> lanes =
+      NestTrack({SourceOf(events)}, kWindow, ledger);
+  ASSERT_EQ(lanes.size(), 1u);
+  EXPECT_EQ(lanes[0].end, (std::vector<TimeNs>{15, 20, 40, 30}));
+  EXPECT_EQ(lanes[0].parent,
+            (std::vector<EventIndex>{model::kNoEvent, model::kNoEvent,
+                                     model::kNoEvent, 2}));
+}
+
 }  // namespace
 }  // namespace kymo::normalize
