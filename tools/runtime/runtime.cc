@@ -28,6 +28,9 @@
 
 #define KYMO_EXPORT extern "C" __attribute__((visibility("default")))
 
+// In programs with ThreadSanitizer. It may be called any number of times.
+extern "C" __attribute__((weak)) void __tsan_init();
+
 namespace kymo {
 namespace {
 
@@ -53,6 +56,13 @@ void* RunThread(void* start_pointer) {
   result = start.function(start.argument);
   pthread_cleanup_pop(1);
   return result;
+}
+
+// Clang links ThreadSanitizer into the program, where its functions come before
+// libc's, and crash if they are called before it has begun. By itself it begins
+// after the constructors of this library.
+__attribute__((constructor(101))) void BeginThreadSanitizer() {
+  if (__tsan_init != nullptr) __tsan_init();
 }
 
 // Set before a second thread can exist.

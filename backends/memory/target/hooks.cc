@@ -51,13 +51,17 @@ bool IsHere(const void* function) {
 
 // Runs after the loader has put all libraries into their order.
 __attribute__((constructor)) void Listen() {
-  if (kymo::memory::FindNext("kymo_heap_hooks_v1") != nullptr) return;
-  kymo::record::Host().add_gate(&hooks_gate);
-  // A program may bring a malloc that comes before this one.
-  if (!IsHere(dlsym(RTLD_DEFAULT, "malloc")) &&
-      IsHere(dlsym(RTLD_DEFAULT, "kymo_heap_hooks_v1"))) {
-    kymo::record::CountHeapNotWatched();
+  const bool is_first = IsHere(dlsym(RTLD_DEFAULT, "kymo_heap_hooks_v1"));
+  // A program may bring a malloc that comes before this one. A search that
+  // finds nothing calls it, and it may not be ready: that of ThreadSanitizer,
+  // which Clang links into the program, is not.
+  const bool has_malloc = IsHere(dlsym(RTLD_DEFAULT, "malloc"));
+  if (is_first && has_malloc &&
+      kymo::memory::FindNext("kymo_heap_hooks_v1") != nullptr) {
+    return;
   }
+  kymo::record::Host().add_gate(&hooks_gate);
+  if (is_first && !has_malloc) kymo::record::CountHeapNotWatched();
 }
 
 uint32_t GateBits() { return hooks_gate.state.load(std::memory_order_relaxed); }
