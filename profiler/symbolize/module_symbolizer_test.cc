@@ -204,12 +204,16 @@ TEST_F(MappedFunctionsTest, SayTheSame) {
   for (int i = 0; i < 200; ++i) ASSERT_EQ(TextOf(mapped, address_), text);
 }
 
+// Nothing wrong is said. What has been read is known still: of a unit without a
+// list of addresses, as Clang makes them, that is all of it.
 TEST_F(MappedFunctionsTest, EndWithTheirFile) {
+  DwarfFunctions read(module_->image(), DwarfFunctions::Map::kNo);
+  const std::string text = TextOf(read, address_);
   DwarfFunctions functions(module_->image(), DwarfFunctions::Map::kYes, 1);
   ASSERT_FALSE(functions.empty());
   std::filesystem::resize_file(copy_, 0);
-  EXPECT_EQ(TextOf(functions, address_).find("InlinedPlace"),
-            std::string::npos);
+  const std::string now = TextOf(functions, address_);
+  EXPECT_TRUE(now == text || now.find("InlinedPlace") == now.npos) << now;
 }
 
 // As packages of distributions have it, with and without the list of units.

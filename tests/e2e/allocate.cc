@@ -142,8 +142,8 @@ __attribute__((noinline)) void LeakInFirst() {
   Opaque(malloc(1234));  // the first planted leak
 }
 __attribute__((noinline)) void LeakInSecond() {
-  for (int i = 0; i < 3; ++i) {
-    Opaque(new char[5000]);  // the second planted leak
+  for (volatile int i = 0; i < 3; i = i + 1) {  // not unrolled: one place
+    Opaque(new char[5000]);                     // the second planted leak
   }
 }
 int Leak() {
