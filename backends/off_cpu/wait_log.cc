@@ -285,9 +285,9 @@ absl::flat_hash_map<model::TrackIndex, DurationNs> MostBlocked(
 }
 
 // Waits that nobody saw are waits for a CPU where the thread was blocked for a
-// tenth of the time at most.
+// tenth of the time at most. What it was blocked counts in the first of them.
 void FindBusyCpus(model::ThreadStates& states) {
-  const auto most = MostBlocked(states);
+  auto most = MostBlocked(states);
   const auto is_for_cpu = [&most](const auto& wait) {
     const auto thread = most.find(wait.track);
     return wait.kind == WaitKind::kUnknown && thread != most.end() &&
@@ -296,7 +296,8 @@ void FindBusyCpus(model::ThreadStates& states) {
   for (model::Wait& wait : states.waits) {
     if (wait.runnable_ns >= 0 || !is_for_cpu(wait)) continue;
     wait.kind = WaitKind::kCpuBusy;
-    wait.runnable_ns = wait.duration_ns - most.at(wait.track);
+    wait.runnable_ns =
+        wait.duration_ns - std::exchange(most.at(wait.track), DurationNs{0});
   }
   for (model::WaitSum& sum : states.short_waits) {
     if (is_for_cpu(sum)) sum.kind = WaitKind::kCpuBusy;

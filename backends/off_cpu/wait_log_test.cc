@@ -319,6 +319,22 @@ TEST_F(WaitLogTest, AThreadThatWasHardlyBlockedWaitedForACpu) {
   EXPECT_EQ(collect(1100, 1).first.kind, WaitKind::kUnknown);
 }
 
+TEST_F(WaitLogTest, WhatAThreadWasBlockedCountsOnce) {
+  Wait(0, 1000);
+  Wait(2000, 3000);
+  model::ThreadStates states;
+  states.threads.push_back({.track = 8,
+                            .wall_ns = 3000,
+                            .on_cpu_ns = 1000,
+                            .runnable_ns = 1900});  // 100 ns are left
+  model::TraceShard shard;
+  log_.Collect([](const ThreadKey& of) { return of.tid; },
+               std::vector<model::StackId>(1), shard, states);
+  ASSERT_EQ(states.waits.size(), 2u);
+  EXPECT_EQ(states.waits[0].runnable_ns, 900);
+  EXPECT_EQ(states.waits[1].runnable_ns, 1000);
+}
+
 class CallsTest : public WaitLogTest {
  protected:
   CallsTest() { log_.ExpectCalls(); }

@@ -66,8 +66,8 @@ std::string UnseenText(const std::map<std::string, uint64_t>& programs) {
   return text +
          ": neither samples nor thread times, since the kernel ends perf "
          "events in programs that are set-uid or set-gid, or that you may "
-         "execute but not read; these are recorded after `chmod +r`, or if "
-         "root runs the command";
+         "execute but not read. Run the first as the user and the group that "
+         "they become, and the others after `chmod +r`, or as root";
 }
 
 class PerfSession final : public ActivitySession {

@@ -73,13 +73,13 @@ struct FileForm {
 // The trace's ledger, and what the file does not show.
 model::LossLedger LedgerOf(const model::Trace& trace, const FileForm& form);
 
-// Writes the file to `sink`, which the caller commits. May be called several
-// times.
 // The names that WriteBounded gives a file that may be compressed.
 inline std::vector<std::string> NamesOf(const std::string& plain) {
   return {plain, plain + ".gz"};
 }
 
+// Writes the file to `sink`, which the caller commits. May be called several
+// times.
 using WriteText = std::function<absl::Status(
     const model::Trace& trace, const FileForm& form, ByteSink& sink)>;
 

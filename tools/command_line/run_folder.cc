@@ -446,7 +446,11 @@ std::vector<std::string> RunFolder::Names() const {
 size_t RunFolder::CountTried() const {
   std::set<std::string, std::less<>> tried = opened_;
   for (const std::string& name : Names()) tried.insert(name);
-  return tried.size();
+  // A file that was to be too large is given up for a compressed one.
+  return static_cast<size_t>(
+      std::ranges::count_if(tried, [&tried](const std::string& name) {
+        return !tried.contains(name + ".gz");
+      }));
 }
 
 bool RunFolder::HasFiles() const {

@@ -195,6 +195,9 @@ TEST_F(RunFolderTest, AFileThatIsMadeTooEarlyReplacesTheEarlierAtTheStart) {
     EXPECT_EQ((*out)->CountTried(), makes ? 1u : 0u);
     EXPECT_TRUE((*out)->Open("not_written").ok());
     EXPECT_EQ((*out)->CountTried(), makes ? 2u : 1u);
+    // The same file, compressed.
+    EXPECT_TRUE((*out)->Open("not_written.gz").ok());
+    EXPECT_EQ((*out)->CountTried(), makes ? 2u : 1u);
   };
   run(/*makes=*/true, /*starts=*/false);
   EXPECT_TRUE(fs::is_empty(folder_));

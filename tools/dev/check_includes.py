@@ -6,9 +6,9 @@
 Our sources begin with precompiled headers, so the compiler does not see that an
 include is missing; it sees that only in a workspace that uses this one. Nor does
 it where several sources are compiled as one. So this looks for names of the
-standard library, of Abseil, and of types that one header of ours defines, and
-for the header of each: in the source, or in the headers of ours that it
-includes.
+standard library, of Abseil, and of types that one header of ours defines, where
+they stand without their namespace; and for the header of each: in the source,
+or in the headers of ours that it includes.
 
 Prints one line per violation, `file:line: what is wrong`, and ends with
 status 1 if there are any. It knows the names that our sources have most.

@@ -61,8 +61,10 @@ std::optional<KernelCall> CallOfFunction(std::string_view function) {
   if (function.starts_with("rwsem_down_")) {
     return KernelCall{.is_kernel_lock = true};
   }
-  // pipe_read before Linux 6.15
-  if (function.ends_with("pipe_read") || function.ends_with("pipe_write")) {
+  constexpr std::string_view kPipes[] = {
+      "pipe_read",      "pipe_write",  // before Linux 6.15
+      "anon_pipe_read", "anon_pipe_write", "fifo_pipe_read", "fifo_pipe_write"};
+  if (std::ranges::find(kPipes, function) != std::end(kPipes)) {
     return KernelCall{.is_pipe = true};
   }
   if (function == "asm_exc_page_fault") return KernelCall{.number = -1};

@@ -165,7 +165,8 @@ void EventBuilder::AddRange(const RawEvent& event) {
   const auto duration =
       event.has_duration ? event.duration.TimeNs() : std::nullopt;
   if (!duration) {
-    range.is_open = (range.flags & model::kEventOpen) != 0;
+    range.is_open =
+        !event.has_duration && (range.flags & model::kEventOpen) != 0;
     if (event.has_duration) {
       out_.findings.Add(Rule::kDurationUnreadable, event.offset);
       out_.ledger.AddPart(
