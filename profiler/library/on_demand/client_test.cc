@@ -46,8 +46,11 @@ class OnDemandClientTest : public testing::Test {
     step_ = 0;
     worker_ = std::thread([this] {
       while (!is_over_) {
-        RecordFunction range("work");
-        usleep(100);
+        {
+          RecordFunction range("work");
+          usleep(100);
+        }
+        ++ranges_;
       }
     });
   }
@@ -69,6 +72,11 @@ class OnDemandClientTest : public testing::Test {
     const std::lock_guard lock(mutex_);
     return warnings_;
   }
+  // Until the worker has had a whole range.
+  void AwaitRange() const {
+    const int64_t before = ranges_;
+    while (ranges_ < before + 2) usleep(100);
+  }
   void Step() {
     client_->OnStep(++step_);
     RecordFunction range("step " + std::to_string(step_));
@@ -81,6 +89,7 @@ class OnDemandClientTest : public testing::Test {
   std::vector<std::string> warnings_;
   WarningHandler before_;
   std::atomic<bool> is_over_ = false;
+  std::atomic<int64_t> ranges_ = 0;
   std::thread worker_;
 };
 
@@ -111,6 +120,7 @@ TEST_F(OnDemandClientTest, OneRecordingAtATime) {
   EXPECT_EQ(daemon_.Await("kymo").body, "records");
   daemon_.Say({"req", Order("")});
   EXPECT_THAT(daemon_.Await("kymo").body, StartsWith("busy "));
+  AwaitRange();
   daemon_.Say({"req", "KYMO_STOP=1\n"});
   EXPECT_EQ(daemon_.Await("kymo").body, "wrote " + Path());
   EXPECT_THAT(TextOf(Path()), HasSubstr("\"work\""));
