@@ -43,6 +43,10 @@ class SamplingChildTest : public ::testing::TestWithParam<const char*> {
     if (access.ok()) return;
     GTEST_SKIP() << "NOT TESTED HERE: " << access.status();
   }
+  static bool MaySampleKernel() {
+    const auto access = ProbePerf(Settings{});
+    return access.ok() && access->kernel;
+  }
   static bool MaySampleAllProcesses() {
     return PerfEvents::Open(Settings{}, PerfEvents::kAllProcesses).ok();
   }
@@ -223,8 +227,7 @@ TEST_P(SamplingChildTest, ShortProcessesAreShownRightOrSaidToBeBiased) {
 // count says how many periods that is.
 TEST_P(SamplingChildTest, ThreadsThatEndWithinAPeriodAreNoLoss) {
   if (IsTimer()) GTEST_SKIP() << "timers have no such count of threads";
-  if (const auto access = ProbePerf(Settings{});
-      !access.ok() || !access->kernel) {
+  if (!MaySampleKernel()) {
     GTEST_SKIP() << "without samples of the kernel, no count is made";
   }
   options_.settings["sampling_all_processes"] = "never";
@@ -247,8 +250,7 @@ TEST_P(SamplingChildTest, ThreadsThatEndWithinAPeriodAreNoLoss) {
 // processes end within their first one.
 TEST_P(SamplingChildTest, ProcessesForWhichNobodyWaitsCountToo) {
   if (IsTimer()) GTEST_SKIP() << "timers are not told of ends";
-  if (const auto access = ProbePerf(Settings{});
-      !access.ok() || !access->kernel) {
+  if (!MaySampleKernel()) {
     GTEST_SKIP() << "without samples of the kernel, no count is made";
   }
   options_.settings["sampling_all_processes"] = "never";
