@@ -10,7 +10,8 @@
 //
 // Memory: programs have millions of stacks, and a new stack adds a chain of
 //   nodes that each stand right behind their parent. Such a chain is a run. A
-//   node takes 4 to 5 bytes for its frame, and a run 17 to 23 bytes more.
+//   node takes 4 to 5 bytes for its frame, and a run 17 to 23 bytes more, apart
+//   from the spare room of vectors.
 // Threads: additions need exclusive access; reads may run concurrently.
 #ifndef KYMO_PROFILER_MODEL_STACK_TABLE_H_
 #define KYMO_PROFILER_MODEL_STACK_TABLE_H_

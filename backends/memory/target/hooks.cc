@@ -53,8 +53,7 @@ bool IsHere(const void* function) {
 __attribute__((constructor)) void Listen() {
   const bool is_first = IsHere(dlsym(RTLD_DEFAULT, "kymo_heap_hooks_v1"));
   // A program may bring a malloc that comes before this one. A search that
-  // finds nothing calls it, and it may not be ready: that of ThreadSanitizer,
-  // which Clang links into the program, is not.
+  // finds nothing calls it, although it may not be ready yet.
   const bool has_malloc = IsHere(dlsym(RTLD_DEFAULT, "malloc"));
   if (is_first && has_malloc &&
       kymo::memory::FindNext("kymo_heap_hooks_v1") != nullptr) {
