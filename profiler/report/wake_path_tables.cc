@@ -106,9 +106,8 @@ std::string WakePathNote(const Trace& trace) {
   return absl::StrCat(
       "Note: ", 100 * unknown_ns / all_ns,
       " % of the path are waits for pipes, sockets and polls, whose wakers "
-      "were "
-      "not recorded: there, other processes may have held up the end. As root, "
-      "--activities=sampling,off_cpu records them\n");
+      "were not recorded: there, other processes may have held up the end. As "
+      "root, --activities=sampling,off_cpu records them\n");
 }
 
 }  // namespace kymo::report
