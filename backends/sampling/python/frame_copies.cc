@@ -20,6 +20,8 @@ constexpr int64_t kLongNs = 50 * kNsPerMs;
 constexpr int64_t kAloneNs = kNsPerSecond;
 // A page in which no frame was for so many stacks is left out.
 constexpr uint32_t kMostUnused = 200;
+// How often it is tried to read behind pages that are gone.
+constexpr size_t kMostGaps = 8;
 
 }  // namespace
 
@@ -61,7 +63,7 @@ void FrameCopies::Learn(int64_t pid, int64_t tid,
     threads_.clear();
     processes_.clear();
     alone_until_ns_.clear();
-    copy_count_ = 0;
+    copied_bytes_ = 0;
   }
   processes_.insert(pid);
   Thread& thread = threads_[tid];
@@ -82,7 +84,8 @@ void FrameCopies::Learn(int64_t pid, int64_t tid,
       thread.pages[thread.page_count++] = page;
     }
   };
-  for (const uint64_t page : pages) add(page, 0);
+  // From the outermost on, which is the least likely to be gone.
+  for (size_t i = pages.size(); i-- > 0;) add(pages[i], 0);
   // The frames of functions that are called next lie behind.
   const uint64_t next = pages.front() + kFramePageBytes;
   for (size_t i = 0; i < before.page_count; ++i) {
@@ -122,17 +125,13 @@ bool FrameCopies::Take(int64_t pid, int64_t tid, uint64_t sample_ns) {
         alone != alone_until_ns_.end() && monotonic_ns_() < alone->second) {
       return false;
     }
-    copy = NewCopy();
+    copy = NewCopy(std::span(thread.pages).first(thread.page_count));
     if (copy == nullptr) return false;
     copy->sample_ns = sample_ns;
-    copy->pages = thread.pages;
-    copy->page_count = thread.page_count;
     was_late = thread.was_late;
   }
-  copy->bytes.resize(kMostFramePages * kFramePageBytes);
   const int64_t begin_ns = monotonic_ns_();
-  copy->page_count =
-      read_(pid, std::span(copy->pages).first(copy->page_count), copy->bytes);
+  ReadInto(copy.get(), pid);
   const int64_t end_ns = monotonic_ns_();
   const std::scoped_lock lock(mutex_);
   if (end_ns - begin_ns > kLongNs) alone_until_ns_[pid] = end_ns + kAloneNs;
@@ -143,6 +142,27 @@ bool FrameCopies::Take(int64_t pid, int64_t tid, uint64_t sample_ns) {
   }
   at->second.copies.push_back(std::move(copy));
   return !was_late;
+}
+
+// Python gives memory back when the functions that had it returned. So pages of
+// deeper stacks may be gone, with those beside them.
+void FrameCopies::ReadInto(FrameCopy* copy, int64_t pid) const {
+  const std::span<uint64_t> pages = copy->pages;
+  size_t count = copy->page_count;
+  size_t done = 0;
+  for (size_t gaps = 0; done < count && gaps <= kMostGaps; ++gaps) {
+    done += read_(pid, pages.subspan(done, count - done),
+                  std::span(copy->bytes).subspan(done * kFramePageBytes));
+    size_t next = done;
+    while (next < count &&
+           (next == done || pages[next] == pages[next - 1] + kFramePageBytes)) {
+      ++next;
+    }
+    std::ranges::copy(pages.subspan(next, count - next),
+                      pages.begin() + static_cast<ptrdiff_t>(done));
+    count -= next - done;
+  }
+  copy->page_count = done;
 }
 
 std::unique_ptr<FrameCopy> FrameCopies::Find(int64_t tid, uint64_t sample_ns) {
@@ -166,17 +186,26 @@ void FrameCopies::GiveBack(std::unique_ptr<FrameCopy> copy) {
   Drop(std::move(copy));
 }
 
-std::unique_ptr<FrameCopy> FrameCopies::NewCopy() {
-  if (copy_count_ >= kMostCopies) return nullptr;
-  ++copy_count_;
-  if (spare_.empty()) return std::make_unique<FrameCopy>();
-  std::unique_ptr<FrameCopy> copy = std::move(spare_.back());
-  spare_.pop_back();
+std::unique_ptr<FrameCopy> FrameCopies::NewCopy(
+    std::span<const uint64_t> pages) {
+  const size_t size = pages.size() * kFramePageBytes;
+  if (copied_bytes_ + size > kMostBytes) return nullptr;
+  copied_bytes_ += size;
+  std::unique_ptr<FrameCopy> copy;
+  if (spare_.empty()) {
+    copy = std::make_unique<FrameCopy>();
+  } else {
+    copy = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  std::ranges::copy(pages, copy->pages.begin());
+  copy->page_count = pages.size();
+  copy->bytes.resize(size);
   return copy;
 }
 
 void FrameCopies::Drop(std::unique_ptr<FrameCopy> copy) {
-  if (copy_count_ > 0) --copy_count_;
+  copied_bytes_ -= std::min(copied_bytes_, copy->bytes.size());
   if (spare_.size() < kMostSpare) spare_.push_back(std::move(copy));
 }
 

@@ -30,7 +30,8 @@
 namespace kymo::sampling {
 
 inline constexpr uint64_t kFramePageBytes = 4096;
-inline constexpr size_t kMostFramePages = 8;
+// Enough for the 1,024 functions that are shown of a recursion.
+inline constexpr size_t kMostFramePages = 40;
 
 // Some pages as they were.
 struct FrameCopy {
@@ -46,7 +47,7 @@ struct FrameCopy {
 class FrameCopies {
  public:
   // What waits to be found. Beyond that, nothing is copied.
-  static constexpr size_t kMostCopies = 2048;
+  static constexpr size_t kMostBytes = size_t{64} << 20;
 
   // Reads pages of a process, in this order. Returns how many there were until
   // one could not be read.
@@ -86,8 +87,9 @@ class FrameCopies {
     std::deque<std::unique_ptr<FrameCopy>> copies;  // by time
   };
 
-  std::unique_ptr<FrameCopy> NewCopy();
+  std::unique_ptr<FrameCopy> NewCopy(std::span<const uint64_t> pages);
   void Drop(std::unique_ptr<FrameCopy> copy);
+  void ReadInto(FrameCopy* copy, int64_t pid) const;
 
   const Read read_;
   int64_t (*const monotonic_ns_)();
@@ -96,7 +98,7 @@ class FrameCopies {
   std::set<int64_t> processes_;  // that run Python
   std::map<int64_t, int64_t> alone_until_ns_;
   std::vector<std::unique_ptr<FrameCopy>> spare_;
-  size_t copy_count_ = 0;  // of all threads
+  size_t copied_bytes_ = 0;  // of all threads
 };
 
 }  // namespace kymo::sampling

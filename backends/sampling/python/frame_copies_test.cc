@@ -52,7 +52,7 @@ TEST(FrameCopiesTest, TakesThePagesOfTheStackBefore) {
   EXPECT_EQ(copies.Find(kTid, 1), nullptr);
   const auto copy = copies.Find(kTid, 2);
   ASSERT_NE(copy, nullptr);
-  EXPECT_EQ(PagesOf(*copy), (std::vector{kPage, other}));
+  EXPECT_EQ(PagesOf(*copy), (std::vector{other, kPage}));
   std::array<std::byte, 16> bytes;
   EXPECT_TRUE(copy->Read(other + 8, bytes));
   EXPECT_EQ(bytes[0], static_cast<std::byte>(other / kFramePageBytes));
@@ -92,8 +92,42 @@ TEST(FrameCopiesTest, AlsoTakesThePageBehindAndThoseOfEarlierStacks) {
   copies.Take(kPid, kTid, 2);
   const auto full = copies.Find(kTid, 2);
   ASSERT_NE(full, nullptr);
-  many.push_back(many[0] + kFramePageBytes);
+  std::ranges::reverse(many);
+  many.push_back(many.back() + kFramePageBytes);
   EXPECT_EQ(PagesOf(*full), many);
+}
+
+TEST(FrameCopiesTest, GoesOnBehindPagesThatAreGone) {
+  FrameCopies copies(ReadNumbers, Now);
+  const uint64_t far = kPage + 100 * kFramePageBytes;
+  // The frames of a deep stack; those from kNext on are gone, and so is the
+  // page beside.
+  copies.Learn(kPid, kTid,
+               std::vector{far, kNext + kFramePageBytes, kNext, kPage}, false);
+  EXPECT_TRUE(copies.Take(kPid, kTid, 1));
+  const auto copy = copies.Find(kTid, 1);
+  ASSERT_NE(copy, nullptr);
+  EXPECT_EQ(PagesOf(*copy), (std::vector{kPage, far, far + kFramePageBytes}));
+  std::array<std::byte, 16> bytes;
+  EXPECT_FALSE(copy->Read(kNext, bytes));
+  EXPECT_TRUE(copy->Read(far, bytes));
+  EXPECT_EQ(bytes[0], static_cast<std::byte>(far / kFramePageBytes));
+}
+
+TEST(FrameCopiesTest, GivesUpAProcessThatIsGone) {
+  static int calls;
+  calls = 0;
+  FrameCopies copies([](int64_t, std::span<const uint64_t>,
+                        std::span<std::byte>) -> size_t { return ++calls, 0; },
+                     Now);
+  std::vector<uint64_t> pages;
+  for (uint64_t i = 0; i < 20; ++i) {
+    pages.push_back(kPage + 2 * i * kFramePageBytes);
+  }
+  copies.Learn(kPid, kTid, pages, false);
+  EXPECT_TRUE(copies.Take(kPid, kTid, 1));
+  EXPECT_LE(calls, 9);
+  EXPECT_EQ(copies.Find(kTid, 1)->page_count, 0);
 }
 
 TEST(FrameCopiesTest, LeavesOutPagesThatHadNoFramesForLong) {
@@ -160,14 +194,14 @@ TEST(FrameCopiesTest, AProgramThatIsSlowToReadIsLeftAloneForASecond) {
 TEST(FrameCopiesTest, KeepsOnlySoMany) {
   FrameCopies copies(ReadNumbers, Now);
   copies.Learn(kPid, kTid, std::vector{kPage}, false);
-  for (uint64_t i = 1; i <= FrameCopies::kMostCopies; ++i) {
-    copies.Take(kPid, kTid, i);
-  }
-  EXPECT_FALSE(copies.Take(kPid, kTid, FrameCopies::kMostCopies + 1));
+  // Each has the page and the one behind it.
+  constexpr uint64_t kMost = FrameCopies::kMostBytes / (2 * kFramePageBytes);
+  for (uint64_t i = 1; i <= kMost; ++i) copies.Take(kPid, kTid, i);
+  EXPECT_FALSE(copies.Take(kPid, kTid, kMost + 1));
   // The older ones make room.
-  copies.GiveBack(copies.Find(kTid, FrameCopies::kMostCopies));
-  EXPECT_TRUE(copies.Take(kPid, kTid, FrameCopies::kMostCopies + 2));
-  EXPECT_NE(copies.Find(kTid, FrameCopies::kMostCopies + 2), nullptr);
+  copies.GiveBack(copies.Find(kTid, kMost));
+  EXPECT_TRUE(copies.Take(kPid, kTid, kMost + 2));
+  EXPECT_NE(copies.Find(kTid, kMost + 2), nullptr);
 }
 
 }  // namespace
