@@ -188,6 +188,13 @@ absl::Status AddThreads(const model::Trace& trace, const Rows& rows,
   const model::ThreadStates* const states = trace.thread_states();
   if (states == nullptr) return absl::OkStatus();
   members.AddValue("cpu_count", std::to_string(states->cpu_count));
+  const model::CpuLimit& limit = states->cpu_limit;
+  if (limit.quota_ns > 0) {
+    KYMO_RETURN_IF_ERROR(members.Add(
+        "cpu_limits",
+        {Positive(limit.quota_ns), Positive(limit.period_ns), limit.periods,
+         limit.throttled_periods, Positive(limit.throttled_ns)}));
+  }
   for (const model::ThreadTimes& times : states->threads) {
     const Row& row = rows.tracks[times.track];
     const Row* const creator = times.creator == model::kNoTrack

@@ -20,6 +20,9 @@
 //     "samples":[[0,1500,1000000,1]],    row, ns after the base, weight, stack
 //     "allocations":[[7,7,3,2,4096]],    pid, tid, allocations, frees, bytes
 //     "cpu_count":2,                     profiler/model/thread_states.h:
+//     "cpu_limits":[[50000000,100000000,80,41,3000000000]],
+//                                        quota, period, periods, throttled
+//                                        periods, throttled time; none or one
 //     "threads":[[7,8,900,500,90,0,0,8,2,1,5100,6000,7,7]],
 //                                        pid, tid, wall, on CPU, runnable,
 //                                        unknown, open wait, voluntary and

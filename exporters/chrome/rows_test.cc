@@ -207,6 +207,11 @@ TEST(ExactRecordsTest, SamplesCountsAndTheirStacks) {
                      .end_ns = 1'850,
                      .creator = other}},
                    /*cpu_count=*/2);
+  t.SetCpuLimit({.quota_ns = 150,
+                 .period_ns = 100,
+                 .periods = 9,
+                 .throttled_periods = 4,
+                 .throttled_ns = 70});
   t.data().sampling_period_ns = 250;
   t.data().memory_sample_interval = 0.5;
   const model::Trace trace = std::move(t).Build();
@@ -220,6 +225,7 @@ TEST(ExactRecordsTest, SamplesCountsAndTheirStacks) {
             "\"samples\":[[0,500,10,2],[0,0,0,0],[1,600,20,1]],"
             "\"allocations\":[[7,8,10,9,640]],"
             "\"cpu_count\":2,"
+            "\"cpu_limits\":[[150,100,9,4,70]],"
             "\"threads\":[[7,8,900,500,90,7,3,8,4,2,950,1850,7,10]],"
             "\"thread_counts\":[[0,1,11,2,1,3,400,5,60,7,8]]},\n");
   const std::string with_heap = Records(trace, /*with_heap=*/true);

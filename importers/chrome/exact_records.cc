@@ -103,6 +103,19 @@ bool ExactRecords::AddThreadCounts(const std::array<uint64_t, 11>& counts) {
   return true;
 }
 
+bool ExactRecords::AddCpuLimit(const std::array<uint64_t, 5>& limit) {
+  const auto& [quota, period, periods, throttled_periods, throttled] = limit;
+  if (quota > kMost || period > kMost || throttled > kMost) return false;
+  const model::CpuLimit read = {
+      .quota_ns = static_cast<DurationNs>(quota),
+      .period_ns = static_cast<DurationNs>(period),
+      .periods = periods,
+      .throttled_periods = throttled_periods,
+      .throttled_ns = static_cast<DurationNs>(throttled)};
+  if (read.is_possible()) cpu_limit_ = read;
+  return read.is_possible();
+}
+
 bool ExactRecords::AddWait(const std::array<uint64_t, 13>& wait) {
   const auto& [row, kind, is_open, begin, duration, runnable, stack, object,
                name, waker, waker_stack, holder, holder_stack] = wait;
@@ -340,6 +353,11 @@ bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
     } else if (key == "min_wait_ns") {
       is_good =
           value.get(waits_.min_wait_ns) == SUCCESS && waits_.min_wait_ns >= 0;
+    } else if (key == "cpu_limits") {
+      is_good = ForEach(value, [&](element item) {
+        const auto limit = Numbers<5>(item);
+        return limit && AddCpuLimit(*limit);
+      });
     } else if (key == "cpu_count") {
       uint64_t count = 0;
       is_good = value.get(count) == SUCCESS && count <= ~uint32_t{0};

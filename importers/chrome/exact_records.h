@@ -87,6 +87,7 @@ class ExactRecords {
   const std::vector<Parent>& parents() const { return parents_; }
   const std::vector<Program>& programs() const { return programs_; }
   uint32_t cpu_count() const { return cpu_count_; }
+  const model::CpuLimit& cpu_limit() const { return cpu_limit_; }
   const std::vector<Row>& wait_rows() const { return wait_rows_; }
   const Waits& waits() const { return waits_; }
   // The stack that the file calls `number`; the empty one if there is none.
@@ -98,6 +99,7 @@ class ExactRecords {
   bool Read(std::string_view json, model::TraceShard& shard);
   bool AddSampleSum(const std::array<uint64_t, 4>& sum);
   bool AddThreadCounts(const std::array<uint64_t, 11>& counts);
+  bool AddCpuLimit(const std::array<uint64_t, 5>& limit);
   bool AddWait(const std::array<uint64_t, 13>& wait);
   bool AddShortWaits(const std::array<uint64_t, 8>& sum);
 
@@ -116,6 +118,7 @@ class ExactRecords {
   std::vector<Thread> threads_;
   uint64_t threads_wall_ns_ = 0;
   uint32_t cpu_count_ = 0;
+  model::CpuLimit cpu_limit_;
   std::vector<Row> wait_rows_;
   Waits waits_;
   uint64_t waits_ns_ = 0;  // of all of them

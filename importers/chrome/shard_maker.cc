@@ -299,6 +299,7 @@ class Maker {
     }
     auto states = std::make_shared<model::ThreadStates>();
     states->cpu_count = members_.exact.cpu_count();
+    states->cpu_limit = members_.exact.cpu_limit();
     for (size_t i = 0; i < thread_rows_.size(); ++i) {
       model::ThreadTimes times = members_.exact.threads()[i].times;
       times.track = track_of_row_[thread_rows_[i]];

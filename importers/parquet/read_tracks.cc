@@ -143,6 +143,19 @@ model::ThreadTimes TimesOf(const RowGroup& group, size_t row,
   return times;
 }
 
+model::CpuLimit CpuLimitOf(const PartFiles& files) {
+  const auto count = [&files](std::string_view key) {
+    return static_cast<uint64_t>(files.Fact(key));
+  };
+  const model::CpuLimit limit = {
+      .quota_ns = files.Fact("kymo.cpu_quota_ns"),
+      .period_ns = files.Fact("kymo.cpu_period_ns"),
+      .periods = count("kymo.cpu_periods"),
+      .throttled_periods = count("kymo.cpu_throttled_periods"),
+      .throttled_ns = files.Fact("kymo.cpu_throttled_ns")};
+  return limit.is_possible() ? limit : model::CpuLimit();
+}
+
 void AddCounts(const RowGroup& group, size_t row, model::TrackIndex track,
                model::TraceShard& shard) {
   if (!group.Has(kAllocations, row)) return;
@@ -238,6 +251,7 @@ absl::Status ReadThreads(Reading& reading) {
   }
   states->cpu_count =
       static_cast<uint32_t>(reading.files.Fact("kymo.cpu_count"));
+  states->cpu_limit = CpuLimitOf(reading.files);
   states->min_wait_ns = std::clamp(reading.files.Fact("kymo.min_wait_ns"),
                                    int64_t{0}, kMostThreadNs);
   shard.thread_states = states;

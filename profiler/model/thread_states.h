@@ -125,14 +125,49 @@ struct ThreadTimes {
   friend bool operator==(const ThreadTimes&, const ThreadTimes&) = default;
 };
 
+// The limit of CPU time of the program's control group (cgroup), such as a
+// container's. In each period, the threads of the group may use the quota on
+// all CPUs together. Then the kernel stops (throttles) them until the next one.
+struct CpuLimit {
+  DurationNs quota_ns = 0;  // 0: no limit, or none that could be read
+  DurationNs period_ns = 0;
+  // Within the recording, of the whole group, so of other programs in it, too.
+  uint64_t periods = 0;            // in which the group's threads wanted to run
+  uint64_t throttled_periods = 0;  // in which threads were stopped
+  // No wall time: the sum over the CPUs. Two CPUs on which threads are stopped
+  // for a second are two seconds, however many threads these are.
+  DurationNs throttled_ns = 0;
+
+  // How many CPUs the quota is. REQUIRES: there is a limit.
+  double cpus() const {
+    return static_cast<double>(quota_ns) / static_cast<double>(period_ns);
+  }
+  // Whether there is a limit, and its numbers fit together.
+  bool is_possible() const {
+    constexpr uint64_t kMostPeriods = uint64_t{1} << 48;
+    return quota_ns > 0 && period_ns > 0 && periods < kMostPeriods &&
+           throttled_periods <= periods && throttled_ns >= 0;
+  }
+  friend bool operator==(const CpuLimit&, const CpuLimit&) = default;
+};
+
 struct ThreadStates {
   uint32_t cpu_count = 0;  // that the program might use; 0 = not known
+  CpuLimit cpu_limit;
   std::vector<ThreadTimes> threads;  // by track, at most one of each
 
   // See waits.h. Empty: only the sums above were recorded.
   DurationNs min_wait_ns = 0;        // shorter waits are summed
   std::vector<Wait> waits;           // by track, then by begin
   std::vector<WaitSum> short_waits;  // by track
+
+  // How much CPU time the program could use in a second: all CPUs, or what the
+  // limit leaves of them. 0: not known.
+  double usable_cpus() const {
+    return cpu_limit.quota_ns == 0
+               ? cpu_count
+               : std::min<double>(cpu_count, cpu_limit.cpus());
+  }
 
   // REQUIRES: there are threads. The sum has the first one's track.
   ThreadTimes Sum() const {

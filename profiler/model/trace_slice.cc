@@ -137,6 +137,7 @@ class Copier {
     }
     auto kept = std::make_shared<ThreadStates>();
     kept->cpu_count = from_.thread_states->cpu_count;
+    kept->cpu_limit = from_.thread_states->cpu_limit;
     CopySums(from_.thread_states->threads, kept->threads);
     for (ThreadTimes& times : kept->threads) {
       times.begin_ns = times.end_ns = 0;

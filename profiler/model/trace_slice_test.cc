@@ -77,6 +77,7 @@ Trace TwoTracks() {
   data.allocation_counts.push_back({.allocations = 5});
   auto states = std::make_shared<ThreadStates>();
   states->cpu_count = 2;
+  states->cpu_limit = {.quota_ns = 50, .period_ns = 100};
   states->min_wait_ns = 4;
   states->threads = {
       {.track = 0, .wall_ns = 9, .begin_ns = 1, .end_ns = 70, .creator = 1}};
@@ -205,6 +206,7 @@ TEST(TraceSliceTest, ChosenTracksHaveTheirRecordsAndSums) {
   EXPECT_EQ(first.allocation_counts().size(), 1u);
   const ThreadStates& states = *first.thread_states();
   EXPECT_EQ(states.cpu_count, 2u);
+  EXPECT_EQ(states.usable_cpus(), 0.5);
   EXPECT_EQ(states.waits.size(), 4u);
   EXPECT_EQ(states.short_waits.size(), 1u);
   // Without all threads, nobody knows who made one.
@@ -231,6 +233,7 @@ TEST(TraceSliceTest, WhatBelongsToTheWholeRecordingIsInEveryPart) {
   EXPECT_EQ(part.allocation_counts().size(), 1u);
   const ThreadStates& states = *part.thread_states();
   EXPECT_EQ(states.cpu_count, 2u);
+  EXPECT_EQ(states.usable_cpus(), 0.5);
   EXPECT_EQ(states.min_wait_ns, 4);
   // A part of the waits does not tell how a life was spent.
   EXPECT_EQ(states.threads, (std::vector<ThreadTimes>{{.wall_ns = 9}}));

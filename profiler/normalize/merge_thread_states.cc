@@ -21,6 +21,12 @@ auto KeyOf(const WaitSum& sum) {
                     sum.object_name);
 }
 
+// Greater if the limit stopped threads for longer.
+auto StrengthOf(const model::CpuLimit& limit) {
+  return std::tuple(limit.throttled_ns, limit.throttled_periods, limit.periods,
+                    limit.quota_ns, limit.period_ns);
+}
+
 // Makes one of the sums that differ only in their numbers.
 void Combine(std::vector<WaitSum>& sums) {
   std::ranges::stable_sort(sums, {}, KeyOf);
@@ -35,6 +41,9 @@ void Combine(std::vector<WaitSum>& sums) {
 
 void ThreadStatesMerger::Add(const model::ThreadStates& from, const Ids& ids) {
   cpu_count_ = std::max(cpu_count_, from.cpu_count);
+  if (StrengthOf(from.cpu_limit) > StrengthOf(cpu_limit_)) {
+    cpu_limit_ = from.cpu_limit;
+  }
   min_wait_ns_ = std::max(min_wait_ns_, from.min_wait_ns);
   AddTimes(from, ids);
   AddSums(from, ids);
@@ -111,6 +120,7 @@ model::ThreadStates ThreadStatesMerger::Finish(const Window& window,
                                                model::LossLedger& ledger) {
   model::ThreadStates states;
   states.cpu_count = cpu_count_;
+  states.cpu_limit = cpu_limit_;
   states.min_wait_ns = min_wait_ns_;
   for (const auto& [track, times] : times_) states.threads.push_back(times);
   Combine(sums_);

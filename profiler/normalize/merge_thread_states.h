@@ -8,7 +8,8 @@
 //
 // Times and sums of one thread are added up. Each part of a trace that was
 // split has those of the whole recording: normalize.cc keeps the first part's.
-// Equal waits count once, as two parts may have the same.
+// Equal waits count once, as two parts may have the same. Of several limits of
+// CPU time, the one that stopped threads most is kept.
 //
 // Threads: none.
 #ifndef KYMO_PROFILER_NORMALIZE_MERGE_THREAD_STATES_H_
@@ -58,6 +59,7 @@ class ThreadStatesMerger {
                                        model::LossLedger& ledger);
 
   uint32_t cpu_count_ = 0;
+  model::CpuLimit cpu_limit_;
   DurationNs min_wait_ns_ = 0;
   std::map<model::TrackIndex, model::ThreadTimes> times_;
   std::vector<model::WaitSum> sums_;

@@ -74,6 +74,26 @@ TEST(MergeThreadStatesTest, ThreadTimesStandByTrackAndLivesAddUp) {
   EXPECT_THAT(states.threads, ElementsAre(b, a));
 }
 
+TEST(MergeThreadStatesTest, TheLimitThatStoppedThreadsMostIsKept) {
+  const model::CpuLimit most = {.quota_ns = 50,
+                                .period_ns = 100,
+                                .periods = 8,
+                                .throttled_periods = 3,
+                                .throttled_ns = 90};
+  std::vector<TraceShard> shards;
+  for (const model::CpuLimit& limit :
+       {model::CpuLimit{.quota_ns = 500, .period_ns = 100, .periods = 9}, most,
+        model::CpuLimit()}) {
+    TestShard shard;
+    auto states = std::make_shared<model::ThreadStates>();
+    states->cpu_limit = limit;
+    shard.shard().thread_states = std::move(states);
+    shards.push_back(std::move(shard).Build());
+  }
+  const Trace trace = Build(std::move(shards));
+  EXPECT_EQ(trace.thread_states()->cpu_limit, most);
+}
+
 Wait At(TrackIndex track, TimeNs begin_ns, DurationNs duration_ns) {
   return {.track = track, .begin_ns = begin_ns, .duration_ns = duration_ns};
 }

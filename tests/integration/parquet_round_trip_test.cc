@@ -91,6 +91,26 @@ TEST(ParquetRoundTripTest, AllTablesOfATraceComeBack) {
   ExpectSameTables(Load(ExportTo("all", trace, "ranks")), trace);
 }
 
+TEST(ParquetRoundTripTest, TheLimitOfCpuTimeComesBackIfItIsPossible) {
+  model::CpuLimit limit = {.quota_ns = 150,
+                           .period_ns = 100,
+                           .periods = 9,
+                           .throttled_periods = 4,
+                           .throttled_ns = 70};
+  const auto loaded = [&limit] {
+    TestTrace t;
+    t.AddProcess(1, "app");
+    t.SetThreadTimes({{.track = t.AddThread(1, 1, "main"), .wall_ns = 9}});
+    t.SetCpuLimit(limit);
+    return Load(ExportTo("limit", std::move(t).Build()))
+        .thread_states()
+        ->cpu_limit;
+  };
+  EXPECT_EQ(loaded(), limit);
+  limit.throttled_periods = 10;
+  EXPECT_EQ(loaded(), model::CpuLimit());
+}
+
 TEST(ParquetRoundTripTest, ManyRowGroupsOfTracksComeBack) {
   TestTrace t;
   t.AddProcess(1, "app");

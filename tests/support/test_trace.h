@@ -122,6 +122,8 @@ class TestTrace {
     States().cpu_count = cpu_count;
   }
 
+  void SetCpuLimit(const model::CpuLimit& limit) { States().cpu_limit = limit; }
+
   // A wait and a sum of waits, in the order of the trace. Frames as AddSample.
   void AddWait(const model::Wait& wait,
                std::initializer_list<std::string_view> frames = {}) {
