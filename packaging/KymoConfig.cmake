@@ -40,13 +40,3 @@ if(NOT TARGET Kymo::kymo)
     INTERFACE_LINK_LIBRARIES -lkymo)
 endif()
 unset(_kymo_prefix)
-
-# The functions of kymo/annotate.h must come from one place. With both in one
-# program, a session would lose the ranges of the archive's copy. So CMake ends
-# with an error that names this property.
-set_target_properties(Kymo::annotate PROPERTIES
-  INTERFACE_EITHER_KYMO_ANNOTATE_OR_KYMO_KYMO annotate
-  COMPATIBLE_INTERFACE_STRING EITHER_KYMO_ANNOTATE_OR_KYMO_KYMO)
-set_target_properties(Kymo::kymo PROPERTIES
-  INTERFACE_EITHER_KYMO_ANNOTATE_OR_KYMO_KYMO kymo
-  COMPATIBLE_INTERFACE_STRING EITHER_KYMO_ANNOTATE_OR_KYMO_KYMO)

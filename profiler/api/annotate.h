@@ -26,15 +26,12 @@
  *   because its name is looked up. A thread's first range then maps 16 KiB, and
  *   the process's first name takes 64 MiB of address space.
  * Copies:  a program, and each shared library, that links the archive has a
- *   copy of its own; other files do not see its symbols. Under `kymo` all
- *   copies of a process record through the library that `kymo` preloads: a
- *   thread has one stream, and ranges of a program and its libraries nest. A
- *   thread records through its first 16 copies; what others say is lost, and
- *   counted. A static program takes nothing preloaded, so its copy records by
- *   itself. A set-uid program's ranges are not recorded. A session within a
- *   program (profile.h) does not record what the archive's copies say: such a
- *   program takes these functions from libkymo.so, or Bazel's @kymo//:annotate.
- *   A shared library that has annotated stays loaded after dlclose.
+ *   copy of its own; other files do not see its symbols. Copies of one version
+ *   record together, for `kymo` and for sessions within the program
+ *   (profile.h): a thread has one stream, and ranges of a program and its
+ *   libraries nest. A thread records through its first 16 copies; what others
+ *   say is lost, and counted. A set-uid program's ranges are not recorded. A
+ *   shared library that has annotated stays loaded after dlclose.
  * Version: build with the version of Kymo that records. If the program itself
  *   has records that `kymo` cannot read, `kymo` says so.
  */

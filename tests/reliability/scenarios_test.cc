@@ -1,6 +1,9 @@
 // The scenarios within a session of their own process.
 #include "tests/reliability/scenarios.h"
 
+#include <dlfcn.h>
+#include <stdlib.h>
+
 #include <map>
 #include <string>
 
@@ -17,6 +20,19 @@ namespace {
 [[maybe_unused]] bool IsForAddressSanitizer(const std::string& scenario) {
   return scenario != "fork_beside_threads" && scenario != "unloaded_libraries";
 }
+
+#ifndef __SANITIZE_ADDRESS__
+// The last library annotates before this program does, so its copy of Kymo is
+// the host of this program's sessions.
+const bool library_was_first = [] {
+  const std::string paths = getenv("KYMO_LIBRARIES");
+  void* const library = dlopen(paths.substr(paths.rfind(' ') + 1).c_str(),
+                               RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) abort();
+  reinterpret_cast<const char* (*)()>(dlsym(library, "Annotated"))();
+  return true;
+}();
+#endif
 
 class ScenariosTest : public testing::TestWithParam<Scenario> {};
 

@@ -6,6 +6,7 @@
 // copy of Kymo that does not know the collector's layout records nothing, and
 // cannot say so. So each copy leaves a note in its file, which the collector
 // reads before the program starts: section .note.kymo, in the form of elf(5).
+// A second note there is for other copies in the process (host/copies.h).
 #ifndef KYMO_PROFILER_RECORD_ARENA_LAYOUT_NOTE_H_
 #define KYMO_PROFILER_RECORD_ARENA_LAYOUT_NOTE_H_
 
@@ -14,11 +15,14 @@
 namespace kymo::record {
 
 inline constexpr char kLayoutNoteSection[] = ".note.kymo";
+inline constexpr uint32_t kLayoutNoteType = 1;
+// Of a note whose last member is the distance to the copy's ThisCopy instead.
+inline constexpr uint32_t kCopyNoteType = 2;
 
 struct LayoutNote {
   uint32_t name_bytes = sizeof(name);
   uint32_t content_bytes = sizeof(layout);
-  uint32_t type = 1;
+  uint32_t type = kLayoutNoteType;
   char name[8] = "Kymo";
   uint32_t layout;
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "profiler/base/descriptor.h"
+#include "profiler/record/host/copies.h"
 #include "profiler/record/host/door.h"
 #include "profiler/record/host/door_protocol.h"
 #include "profiler/record/host/live_sessions.h"
@@ -19,6 +20,7 @@
 #include "profiler/record/host/sessions.h"
 #include "profiler/record/host/thread_names.h"
 #include "profiler/record/host/thread_streams.h"
+#include "profiler/record/host/threads_outside.h"
 
 namespace kymo::record {
 
@@ -26,9 +28,9 @@ constinit Gate gate = {{kGateUnresolved}, nullptr};
 
 namespace {
 
-constinit std::atomic<const HostApi*> chosen_host = nullptr;
-// The same host, set once it knows this copy's gate. A thread that used the
-// host before that would find the gate unresolved, and nothing on.
+// The host that this copy has chosen, set once it knows this copy's gate. A
+// thread that used the host before that would find the gate unresolved, and
+// nothing on.
 constinit std::atomic<const HostApi*> ready_host = nullptr;
 
 void OwnAddGate(Gate* added) noexcept {
@@ -124,6 +126,8 @@ constinit const HostApi own_api = {
     .release_session = OwnReleaseSession,
     .set_node_id = OwnSetNodeId,
     .node_id = OwnNodeId,
+    .open_door = OwnOpenDoor,
+    .threads_outside = OwnThreadsOutside,
 };
 
 // --- choosing a host ---
@@ -158,7 +162,7 @@ const HostApi& Choose() noexcept {
   // True for a signal handler while this thread is choosing: it cannot wait for
   // itself.
   if (own_thread.busy != 0) {
-    const HostApi* const host = chosen_host.load(std::memory_order_acquire);
+    const HostApi* const host = ChosenHost();
     return host != nullptr ? *host : own_api;
   }
   const int saved_errno = errno;
@@ -168,19 +172,16 @@ const HostApi& Choose() noexcept {
   // initialised; a dlopen would then initialise libc without the program's
   // arguments.
   if (host != &own_api) StayLoaded();
+  if (host == nullptr) host = HostOfCopies();
   if (host == nullptr) {
     MakeExitKey();
     // A set-uid program must not use memory that its caller names.
     if (const char* const path = secure_getenv(kArenaVariable)) {
       AttachToCollector(path);
     }
-    host = &own_api;
+    host = OfferHost(&own_api);
   }
-  const HostApi* expected = nullptr;
-  if (!chosen_host.compare_exchange_strong(expected, host,
-                                           std::memory_order_acq_rel)) {
-    host = expected;
-  }
+  host = SetHost(host);
   host->add_gate(&gate);
   ready_host.store(host, std::memory_order_release);
   errno = saved_errno;
@@ -226,10 +227,13 @@ int AttachToCollector(const char* path) noexcept {
 }
 
 int OpenDoor() noexcept {
-  if (&Host() == &own_api) return OwnOpenDoor();
-  using Open = int (*)() noexcept;
-  void* const symbol = dlsym(RTLD_DEFAULT, "kymo_open_door_v1");
-  return symbol == nullptr ? ENOSYS : reinterpret_cast<Open>(symbol)();
+  const HostApi& host = Host();
+  if (&host != &own_api && &host == RuntimeHost()) {
+    using Open = int (*)() noexcept;
+    void* const symbol = dlsym(RTLD_DEFAULT, "kymo_open_door_v1");
+    return symbol == nullptr ? ENOSYS : reinterpret_cast<Open>(symbol)();
+  }
+  return host.open_door();
 }
 
 int OpenDoorIfAsked() noexcept {
@@ -306,6 +310,10 @@ SessionId ExchangeThreadSession(SessionId id) noexcept {
 
 SessionId SessionOf(const Slot* slot, uint64_t ticket) noexcept {
   return Host().session_of(slot, ticket);
+}
+
+uint32_t ThreadsOutside(SessionId id) noexcept {
+  return Host().threads_outside(id);
 }
 
 const Arena* ProcessArena() noexcept { return Host().arena(); }

@@ -12,10 +12,11 @@
 // first use a copy decides which host it calls:
 //
 //   1. the preloaded runtime's, if it is there (it exports kymo_host_v1);
-//   2. else its own, attached to the arena that KYMO_ARENA names, if set;
-//   3. else its own, without an arena until the process starts a session.
+//   2. else the one that another copy has chosen before (copies.h);
+//   3. else its own, attached to the arena that KYMO_ARENA names, if set;
+//   4. else its own, without an arena until the process starts a session.
 //
-// So without the runtime, each copy in a shared library is a host by itself.
+// Copies of another version than the others' are hosts by themselves.
 //
 // Sessions: a process may record one of its threads or all of them, whether or
 // not a collector records it too. A session reads the chunks that carry its id

@@ -132,6 +132,8 @@ struct HostApi {
   int (*release_session)(SessionId id) noexcept;
   void (*set_node_id)(int64_t node_id) noexcept;
   int64_t (*node_id)() noexcept;
+  int (*open_door)() noexcept;                         // open_door.h
+  uint32_t (*threads_outside)(SessionId id) noexcept;  // threads_outside.h
 };
 
 }  // namespace kymo::record

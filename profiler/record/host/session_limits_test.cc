@@ -4,16 +4,51 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
 #include "profiler/record/arena/chunk_reader.h"
+#include "profiler/record/host/copies.h"
 #include "profiler/record/host/host.h"
 #include "profiler/record/host/own_host.h"
 #include "profiler/record/range.h"
 
 namespace kymo::record {
+
+// Copies that cannot share a host with this one, each with a host that nobody
+// may call: { version, size of HostApi, host }.
+struct StrangeCopy {
+  uint32_t version = kHostVersion;
+  uint32_t api_bytes = sizeof(HostApi);
+  uint64_t host = 1;
+};
+extern constinit const StrangeCopy strange_copies[2] = {
+    {.version = kHostVersion + 1}, {.api_bytes = sizeof(HostApi) + 8}};
+
 namespace {
+
+// The notes of these copies; see copies.cc.
+asm(R"(
+  .pushsection .note.kymo, "a", %note
+  .balign 4
+  .long 8, 4, 2
+  .ascii "Kymo\0\0\0\0"
+  .long _ZN4kymo6record14strange_copiesE - .
+  .long 8, 4, 2
+  .ascii "Kymo\0\0\0\0"
+  .long _ZN4kymo6record14strange_copiesE + 16 - .
+  .popsection
+)");
+
+TEST(CopiesTest, ThoseOfOtherVersionsAreLeftAlone) {
+  EXPECT_EQ(&Host(), OwnHost());
+  EXPECT_EQ(HostOfCopies(), OwnHost());
+  const HostApi other = *OwnHost();
+  EXPECT_EQ(OfferHost(&other), OwnHost());
+  EXPECT_EQ(SetHost(&other), OwnHost());
+  for (const StrangeCopy& copy : strange_copies) EXPECT_EQ(copy.host, 1u);
+}
 
 class SessionLimitsTest : public testing::Test {
  protected:

@@ -10,7 +10,6 @@
 #include "profiler/record/host/live_sessions.h"
 #include "profiler/record/host/thread_names.h"
 #include "profiler/record/host/thread_streams.h"
-#include "profiler/record/host/threads_outside.h"
 
 namespace kymo::record {
 namespace {
@@ -250,7 +249,7 @@ int OwnSetSessionEnabled(SessionId id, int enabled) noexcept {
   return 0;
 }
 
-uint32_t ThreadsOutside(SessionId id) noexcept {
+uint32_t OwnThreadsOutside(SessionId id) noexcept {
   Wiped* const wiped = GetWiped();
   if (wiped == nullptr || id == kNoSession) return 0;
   Lock lock(wiped);

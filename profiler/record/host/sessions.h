@@ -16,6 +16,7 @@ int OwnStartSession(const SessionRequest* request, SessionId* id) noexcept;
 int OwnStopSession(SessionId id) noexcept;
 int OwnReleaseSession(SessionId id) noexcept;
 int OwnSetSessionEnabled(SessionId id, int enabled) noexcept;
+uint32_t OwnThreadsOutside(SessionId id) noexcept;
 // own.door_plus_1 of a forked child whose parent had a door. Its gates are
 // unresolved again until OwnAddGate opens one.
 inline constexpr int kDoorWanted = -1;

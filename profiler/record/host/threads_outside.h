@@ -14,8 +14,7 @@
 namespace kymo::record {
 
 // Threads that had something to record while the session was live, and were in
-// no session at that time; each counts once. 0 for a session that is released,
-// and where another copy of the library is the process's host.
+// no session at that time; each counts once. 0 for a session that is released.
 uint32_t ThreadsOutside(SessionId id) noexcept;
 
 }  // namespace kymo::record

@@ -1,4 +1,4 @@
-// session.cc - a program that records itself and its library.
+// session.cc - a program that records itself and its libraries.
 //
 //   session TRACE_FILE
 #include <iostream>
@@ -8,7 +8,8 @@
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
 
-void Work();  // work.cc
+void Work();                    // work.cc
+extern "C" void LibraryWork();  // library.c
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
@@ -18,6 +19,7 @@ int main(int argc, char** argv) {
     KYMO_RECORD_FUNCTION("step");
     kymo_push("in C");
     Work();
+    LibraryWork();
     kymo_pop();
   }
   status.Update(profile.Stop());
