@@ -165,15 +165,17 @@ TEST_F(PlainDetailsTest, WhatNobodyAskedForIsLeftOut) {
 
 // Without a collector nobody would read them.
 TEST_F(PlainDetailsTest, StartsAreNotedForACollector) {
+  constexpr StartEnvironment kNoArena = StartEnvironment::kNoArena;
   ASSERT_FALSE(CollectorRecords());
-  EXPECT_EQ(NoteStart(7, "/bin/true", 100), nullptr);
+  EXPECT_EQ(NoteStart(7, "/bin/true", 100, kNoArena), nullptr);
   TakeBackStart(nullptr);
   // As if a collector owned this process's arena.
   ArenaHeader& header = ProcessArena()->header();
   own.has_collector.store(true);
-  EXPECT_EQ(NoteStart(7, "/bin/true", 100), nullptr) << "it does not record";
+  EXPECT_EQ(NoteStart(7, "/bin/true", 100, kNoArena), nullptr)
+      << "it does not record";
   header.recording.store(1);
-  StartEntry* const start = NoteStart(7, "/bin/true", 100);
+  StartEntry* const start = NoteStart(7, "/bin/true", 100, kNoArena);
   header.recording.store(0);
   own.has_collector.store(false);
   ASSERT_NE(start, nullptr);
@@ -181,6 +183,7 @@ TEST_F(PlainDetailsTest, StartsAreNotedForACollector) {
   EXPECT_EQ(ProcessArena()->start_count(), 1u);
   EXPECT_EQ(start->pid.load(), 7);
   EXPECT_EQ(start->start_monotonic_ns, 100);
+  EXPECT_EQ(start->environment, kNoArena);
   EXPECT_EQ(ProcessArena()->NameText(start->program), "/bin/true");
   TakeBackStart(start);
   EXPECT_EQ(start->pid.load(), 0);

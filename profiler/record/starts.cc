@@ -5,9 +5,10 @@
 namespace kymo::record {
 
 StartEntry* NoteStart(int32_t pid, std::string_view program,
-                      int64_t start_monotonic_ns) noexcept {
+                      int64_t start_monotonic_ns,
+                      StartEnvironment environment) noexcept {
   if (!CollectorRecords()) return nullptr;
-  return own.arena.AddStart(pid, program, start_monotonic_ns);
+  return own.arena.AddStart(pid, program, start_monotonic_ns, environment);
 }
 
 void TakeBackStart(StartEntry* start) noexcept {

@@ -1,6 +1,7 @@
 // starts.h - tells the collector which programs this process starts.
 //
-//   StartEntry* const start = NoteStart(getpid(), path, MonotonicNs());
+//   StartEntry* const start =
+//       NoteStart(getpid(), path, MonotonicNs(), StartEnvironment::kComplete);
 //   execve(path, argv, envp);
 //   TakeBackStart(start);  // it could not be run
 //
@@ -25,7 +26,8 @@ namespace kymo::record {
 // about to. `program` is a path, or a word that is looked up. Null if no
 // collector listens.
 StartEntry* NoteStart(int32_t pid, std::string_view program,
-                      int64_t start_monotonic_ns) noexcept;
+                      int64_t start_monotonic_ns,
+                      StartEnvironment environment) noexcept;
 
 // Call it if the program did not start. `start` may be null.
 void TakeBackStart(StartEntry* start) noexcept;

@@ -138,8 +138,14 @@ class UnrecordedTest(unittest.TestCase):
     def test_child_that_lost_its_environment(self):
         says, lost = self.profile("env", "-i", "/bin/true")
         self.assertEqual(lost, 1, says)
-        self.assertIn("/bin/true was not recorded: it did not take LD_PRELOAD",
-                      says)
+        self.assertIn("/bin/true was not recorded: it was started without "
+                      "Kymo's runtime in LD_PRELOAD", says)
+
+    def test_child_that_lost_the_arena(self):
+        says, lost = self.profile("env", "-u", "KYMO_ARENA", "/bin/true")
+        self.assertEqual(lost, 1, says)
+        self.assertIn("/bin/true was not recorded: it was started without "
+                      "KYMO_ARENA in its environment", says)
 
     def test_child_without_address_space(self):
         says, lost = self.profile("bash", "-c",

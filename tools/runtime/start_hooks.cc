@@ -6,11 +6,14 @@
 #include <limits.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <string_view>
 
 #include "profiler/base/clock.h"
+#include "profiler/record/arena/layout.h"
+#include "profiler/record/host/host.h"
 #include "profiler/record/run_by_musl.h"
 #include "profiler/record/starts.h"
 #include "tools/runtime/musl_programs.h"
@@ -50,13 +53,27 @@ constinit Real<int (*)(int, Words, Words)> real_fexecve("fexecve");
 constinit Real<Spawn> real_posix_spawn("posix_spawn");
 constinit Real<Spawn> real_posix_spawnp("posix_spawnp");
 
+record::StartEnvironment Check(Words envp) noexcept {
+  if (PreloadOfKymo(envp) == nullptr) {
+    return record::StartEnvironment::kNoPreload;
+  }
+  constexpr size_t kName = sizeof(record::kArenaVariable) - 1;
+  for (; *envp != nullptr; ++envp) {
+    if (strncmp(*envp, record::kArenaVariable, kName) == 0 &&
+        (*envp)[kName] == '=') {
+      return record::StartEnvironment::kComplete;
+    }
+  }
+  return record::StartEnvironment::kNoArena;
+}
+
 // Calls exec(environment), which returns only if it could not run the program.
 template <typename IsRunByMusl, typename Function>
 int Exec(std::string_view program, IsRunByMusl is_run_by_musl, Words envp,
          Function exec) noexcept {
   return WithEnvironmentFor(is_run_by_musl, envp, [&](Words environment) {
     record::StartEntry* const start =
-        record::NoteStart(getpid(), program, MonotonicNs());
+        record::NoteStart(getpid(), program, MonotonicNs(), Check(envp));
     const int result = exec(environment);
     record::TakeBackStart(start);
     return result;
@@ -100,7 +117,7 @@ int SpawnAndNote(Spawn spawn, IsRunByMusl is_run_by_musl, pid_t* pid,
       });
   if (error != 0) return error;
   if (pid != nullptr) *pid = child;
-  record::NoteStart(child, program, start_ns);
+  record::NoteStart(child, program, start_ns, Check(envp));
   return 0;
 }
 

@@ -41,6 +41,7 @@ struct Start {
   int32_t pid;
   uint32_t program;
   int64_t time_ns;
+  record::StartEnvironment environment;
 };
 
 // By pid, then time.
@@ -51,7 +52,8 @@ std::vector<Start> ReadStarts(const Arena& arena) {
     // acquire: as above.
     const int32_t pid = entry.pid.load(std::memory_order_acquire);
     if (pid == 0) continue;
-    starts.push_back({pid, entry.program, entry.start_monotonic_ns});
+    starts.push_back(
+        {pid, entry.program, entry.start_monotonic_ns, entry.environment});
   }
   std::sort(starts.begin(), starts.end(), [](const Start& a, const Start& b) {
     return std::pair(a.pid, a.time_ns) < std::pair(b.pid, b.time_ns);
@@ -98,6 +100,24 @@ bool IsAlive(int32_t pid) {
          text[name_end + 2] != 'X';
 }
 
+// What kept a program from attaching, as words that follow "it".
+std::string ObstacleOf(const std::string& path,
+                       record::StartEnvironment environment) {
+  std::string obstacle = ObstacleToPreloading(path);
+  if (!obstacle.empty()) return obstacle;
+  switch (environment) {
+    case record::StartEnvironment::kNoPreload:
+      return "was started without Kymo's runtime in LD_PRELOAD";
+    case record::StartEnvironment::kNoArena:
+      return "was started without KYMO_ARENA in its environment";
+    case record::StartEnvironment::kComplete:
+      break;
+  }
+  return "runs as another user than this command, does not see /proc of this "
+         "command, has no address space for the records (ulimit -v), or ended "
+         "at once";
+}
+
 }  // namespace
 
 std::vector<UnrecordedProgram> UnrecordedPrograms(const Arena& arena) {
@@ -105,6 +125,7 @@ std::vector<UnrecordedProgram> UnrecordedPrograms(const Arena& arena) {
   for (const Start& start : FindUnrecorded(arena)) {
     programs.push_back({.pid = start.pid,
                         .start_monotonic_ns = start.time_ns,
+                        .environment = start.environment,
                         .path = std::string(arena.NameText(start.program))});
   }
   return programs;
@@ -146,27 +167,24 @@ std::vector<std::string> DescribeUnrecorded(const Arena& arena,
                                             bool are_sampled) {
   const char* const what = are_sampled ? " sampled only" : " not recorded";
   constexpr size_t kMostPrograms = 5;
-  std::map<std::string, uint64_t> counts;
-  std::vector<std::string> paths;  // in the order of their first start
-  for (UnrecordedProgram& program : UnrecordedPrograms(arena)) {
-    if (counts[program.path]++ == 0) paths.push_back(std::move(program.path));
+  using Program = std::pair<std::string, record::StartEnvironment>;
+  std::map<Program, uint64_t> counts;
+  std::vector<Program> order;  // of their first starts
+  for (UnrecordedProgram& unrecorded : UnrecordedPrograms(arena)) {
+    Program program(std::move(unrecorded.path), unrecorded.environment);
+    if (counts[program]++ == 0) order.push_back(std::move(program));
   }
   std::vector<std::string> sentences;
-  for (size_t i = 0; i < std::min(paths.size(), kMostPrograms); ++i) {
-    const uint64_t count = counts[paths[i]];
-    const std::string obstacle = ObstacleToPreloading(paths[i]);
+  for (size_t i = 0; i < std::min(order.size(), kMostPrograms); ++i) {
+    const auto& [path, environment] = order[i];
+    const uint64_t count = counts[order[i]];
     sentences.push_back(absl::StrCat(
-        paths[i], " was", GivesMoreRights(paths[i]) ? " not recorded" : what,
+        path, " was", GivesMoreRights(path) ? " not recorded" : what,
         count > 1 ? absl::StrCat(" (", count, " times)") : "", ": it ",
-        obstacle.empty()
-            ? "did not take LD_PRELOAD and KYMO_ARENA from its environment, "
-              "runs as another user than this command, does not see /proc of "
-              "this command, has no address space for the records (ulimit -v), "
-              "or ended at once"
-            : obstacle));
+        ObstacleOf(path, environment)));
   }
-  if (paths.size() > kMostPrograms) {
-    sentences.push_back(absl::StrCat(paths.size() - kMostPrograms,
+  if (order.size() > kMostPrograms) {
+    sentences.push_back(absl::StrCat(order.size() - kMostPrograms,
                                      " further programs were", what));
   }
   return sentences;

@@ -18,12 +18,14 @@
 #include <vector>
 
 #include "profiler/record/arena/arena.h"
+#include "profiler/record/arena/layout.h"
 
 namespace kymo::stream {
 
 struct UnrecordedProgram {
   int32_t pid = 0;
   int64_t start_monotonic_ns = 0;
+  record::StartEnvironment environment = record::StartEnvironment::kComplete;
   std::string path;  // or the word that was looked up
 };
 
@@ -45,7 +47,7 @@ uint64_t CountUnsampled(const record::Arena& arena);
 void AwaitAttaching(const record::Arena& arena);
 
 // A sentence for each of the first few programs that were not recorded, or only
-// by samples. It says why, if the program's file tells.
+// by samples. It says why, if the program's file or its environment tells.
 std::vector<std::string> DescribeUnrecorded(const record::Arena& arena,
                                             bool are_sampled = false);
 

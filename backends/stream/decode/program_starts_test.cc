@@ -97,7 +97,8 @@ TEST_F(ProgramStartsTest, IsDescribedOnceAndNotWithoutEnd) {
   const std::vector<std::string> sentences = DescribeUnrecorded(arena_);
   ASSERT_EQ(sentences.size(), 6);
   EXPECT_EQ(
-      sentences[0].rfind("/none/here was not recorded (3 times): it did", 0), 0)
+      sentences[0].rfind("/none/here was not recorded (3 times): it runs", 0),
+      0)
       << sentences[0];
   EXPECT_EQ(sentences[5], "2 further programs were not recorded");
   const std::vector<std::string> sampled =
@@ -106,6 +107,29 @@ TEST_F(ProgramStartsTest, IsDescribedOnceAndNotWithoutEnd) {
   EXPECT_EQ(sampled[0].rfind("/none/here was sampled only (3 times): it", 0), 0)
       << sampled[0];
   EXPECT_EQ(sampled[5], "2 further programs were sampled only");
+}
+
+TEST_F(ProgramStartsTest, EachEnvironmentIsDescribed) {
+  using enum record::StartEnvironment;
+  arena_.AddStart(10, "/none/here", 100, kNoPreload);
+  arena_.AddStart(11, "/none/here", 101, kNoArena);
+  arena_.AddStart(12, "/none/here", 102, kNoPreload);
+  arena_.AddStart(13, "/none/here", 103, kComplete);
+  // A broken target.
+  arena_.AddStart(14, "/none/here", 104, record::StartEnvironment{99});
+  const std::vector<std::string> sentences = DescribeUnrecorded(arena_);
+  ASSERT_EQ(sentences.size(), 4u);
+  EXPECT_EQ(sentences[0],
+            "/none/here was not recorded (2 times): it was started without "
+            "Kymo's runtime in LD_PRELOAD");
+  EXPECT_EQ(sentences[1],
+            "/none/here was not recorded: it was started without KYMO_ARENA in "
+            "its environment");
+  for (int i = 2; i < 4; ++i) {
+    EXPECT_EQ(sentences[i].rfind("/none/here was not recorded: it runs as", 0),
+              0)
+        << sentences[i];
+  }
 }
 
 TEST_F(ProgramStartsTest, ProgramsWithMoreRightsAreNotSampledEither) {

@@ -240,7 +240,7 @@ void ExpectInOrder(std::initializer_list<E> values) {
 
 // Whoever changes one raises kLayoutVersion.
 TEST(LayoutTest, NumbersStayWhatTheyAre) {
-  EXPECT_EQ(kLayoutVersion, 6u);
+  EXPECT_EQ(kLayoutVersion, 7u);
   ExpectInOrder({SlotKind::kNone, SlotKind::kRange, SlotKind::kInstant,
                  SlotKind::kCounter, SlotKind::kEnd, SlotKind::kExtra,
                  SlotKind::kMemory, SlotKind::kMapping, SlotKind::kAllocation,
@@ -253,6 +253,8 @@ TEST(LayoutTest, NumbersStayWhatTheyAre) {
   ExpectInOrder({ResourceKind::kOther, ResourceKind::kThread,
                  ResourceKind::kDevice, ResourceKind::kContext,
                  ResourceKind::kStream, ResourceKind::kEvent});
+  ExpectInOrder({StartEnvironment::kComplete, StartEnvironment::kNoPreload,
+                 StartEnvironment::kNoArena});
   ExpectInOrder({HeapSource::kHeap, HeapSource::kMapped});
   ExpectInOrder({ChunkState::kFree, ChunkState::kOwned, ChunkState::kSealed,
                  ChunkState::kReading});

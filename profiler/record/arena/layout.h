@@ -39,7 +39,7 @@
 namespace kymo::record {
 
 inline constexpr uint64_t kArenaMagic = 0x616e6572416f6d79u;
-inline constexpr uint32_t kLayoutVersion = 6;
+inline constexpr uint32_t kLayoutVersion = 7;
 
 enum class SlotKind : uint8_t {
   kNone = 0,
@@ -264,6 +264,13 @@ struct ProcessEntry {
 };
 static_assert(sizeof(ProcessEntry) == 512);
 
+// Whether a program was given the variables with which it attaches.
+enum class StartEnvironment : uint32_t {
+  kComplete = 0,
+  kNoPreload = 1,  // LD_PRELOAD does not name Kymo's runtime
+  kNoArena = 2,    // KYMO_ARENA is not there
+};
+
 // A program that is about to run in a process. The process table tells whether
 // it has attached there since.
 struct StartEntry {
@@ -271,8 +278,10 @@ struct StartEntry {
   std::atomic<int32_t> pid;
   uint32_t program;  // name id of its path, or of the word that was looked up
   int64_t start_monotonic_ns;
+  StartEnvironment environment;
+  uint32_t reserved;
 };
-static_assert(sizeof(StartEntry) == 16);
+static_assert(sizeof(StartEntry) == 24);
 
 // The answer to a thread that needs a chunk when none is free.
 enum class FullPolicy : uint32_t {

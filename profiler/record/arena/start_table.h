@@ -26,7 +26,9 @@ class StartTable {
 
   // Null when the table is full, which the header counts.
   StartEntry* AddStart(int32_t pid, std::string_view program,
-                       int64_t start_monotonic_ns) const noexcept {
+                       int64_t start_monotonic_ns,
+                       StartEnvironment environment =
+                           StartEnvironment::kComplete) const noexcept {
     const uint32_t index = table_.Add();
     if (index >= table_.capacity()) {
       header_->starts_without_entry.fetch_add(1, std::memory_order_relaxed);
@@ -35,6 +37,7 @@ class StartTable {
     StartEntry& entry = table_[index];
     entry.program = names_.InternName(program);
     entry.start_monotonic_ns = start_monotonic_ns;
+    entry.environment = environment;
     // release: a reader that sees the pid sees the rest.
     entry.pid.store(pid, std::memory_order_release);
     return &entry;

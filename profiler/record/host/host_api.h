@@ -24,7 +24,7 @@ namespace kymo::record {
 // Raise it when a C++ object that copies share changes: a struct of this file,
 // ThreadStream, or Arena, to which HostApi hands out a pointer. Raise it with
 // the arena's layout (kLayoutVersion), too.
-inline constexpr uint32_t kHostVersion = 8;
+inline constexpr uint32_t kHostVersion = 9;
 
 // Bits of a gate. A plain recording is kGateOn alone, so that the hot path
 // compares with one number.
