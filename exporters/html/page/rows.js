@@ -42,7 +42,8 @@ function chainOf(trace, stack) {
 
 /**
  * Samples that follow one another share the slices of the frames that they
- * share. A gap of more than 1.5 periods ends all slices.
+ * share. A gap of more than 1.5 periods ends all slices. For a sample that
+ * stands for two periods or more, that time is the period.
  * @param {Trace} trace @param {number} track
  */
 export function slicesOf(trace, track) {
@@ -51,13 +52,14 @@ export function slicesOf(trace, track) {
   /** @type {number[]} the open slices, by depth */
   let open = [];
   let last = -Infinity;
+  let length = period;
   const closeFrom = (/** @type {number} */ depth, /** @type {number} */ end) => {
     for (const slice of open.splice(depth)) slices.ends[slice] = end;
   };
   for (let i = trace.sampleBegin[track]; i < trace.sampleBegin[track + 1];
     ++i) {
     const time = trace.sampleTimes[i];
-    if (time - last > 1.5 * period) closeFrom(0, last + period);
+    if (time - last > 1.5 * length) closeFrom(0, last + length);
     const chain = chainOf(trace, trace.sampleStacks[i]).slice(0, MOST_LINES);
     let same = 0;
     while (same < chain.length && same < open.length &&
@@ -65,11 +67,11 @@ export function slicesOf(trace, track) {
         trace.frameGroup[slices.frames[open[same]]]) {
       ++same;
     }
-    closeFrom(same, Math.min(time, last + period));
+    closeFrom(same, Math.min(time, last + length));
     for (let depth = same; depth < chain.length; ++depth) {
       const slice = slices.starts.length;
       slices.starts.push(time);
-      slices.ends.push(time + period);
+      slices.ends.push(time);
       slices.frames.push(trace.stackFrame[chain[depth]]);
       slices.stacks.push(chain[depth]);
       if (!slices.byDepth[depth]) slices.byDepth[depth] = [];
@@ -77,8 +79,10 @@ export function slicesOf(trace, track) {
       open.push(slice);
     }
     last = time;
+    const weight = trace.sampleWeights[i];
+    length = weight < 2 * period ? period : weight;
   }
-  closeFrom(0, last + period);
+  closeFrom(0, last + length);
   return slices;
 }
 

@@ -1,11 +1,12 @@
 // Exports a trace as programs seldom leave one:
 //
-//   odd_trace_writer empty|far|odd|waits|SEED FOLDER EXPORTER ...
+//   odd_trace_writer empty|far|odd|waits|rare|SEED FOLDER EXPORTER ...
 //
 //   empty  nothing in it
 //   far    one range of a microsecond at the end of a year
 //   odd    ranges with every odd name, number and length, a few of each
 //   waits  two threads that wait, one of them for work
+//   rare   samples of one function, each of which stands for 10 ms
 //   SEED   a number: exporters/timeline/test_random_trace.h
 //
 // FOLDER/ranges.json says what is in it: {"NAME": [COUNT, NS], ...}, with names
@@ -112,11 +113,23 @@ model::Trace Waits() {
   return std::move(t).Build();
 }
 
+model::Trace Rare() {
+  TestTrace t;
+  t.AddProcess(1, "costly");
+  t.SetWindow(kBegin, kBegin + 100 * kNsPerMs);
+  const auto main = t.AddThread(1, 1, "main");
+  for (int64_t ms = 0; ms < 100; ms += 10) {
+    t.AddSample(main, kBegin + ms * kNsPerMs, 10 * kNsPerMs, {"main"}, "app");
+  }
+  return std::move(t).Build();
+}
+
 model::Trace Make(std::string_view kind) {
   if (kind == "empty") return TestTrace().Build();
   if (kind == "far") return Far();
   if (kind == "odd") return Odd();
   if (kind == "waits") return Waits();
+  if (kind == "rare") return Rare();
   return RandomTrace(std::stoull(std::string(kind))).Make();
 }
 

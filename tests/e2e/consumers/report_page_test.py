@@ -369,6 +369,11 @@ class OddPageTest(PageCase):
             self.assertEqual(self.text(
                 "#interval-graph select option:checked"), shown)
 
+    def test_rare_samples_leave_no_gaps(self):
+        self.open("#v=timeline", folder=self.write("rare"))
+        # A tenth of it with gaps.
+        self.wait_for_colours("#timeline-canvas", 0.02)
+
     def test_names_are_text(self):
         folder = self.write("odd")
         self.open("#v=operations", folder=folder)
