@@ -20,6 +20,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
@@ -137,7 +138,8 @@ class FoldedStacks {
     return static_cast<uint32_t>(packed.numbers[0]);
   }
 
-  std::vector<Packed> packed_;
+  // No vector, which is there twice while it grows.
+  std::deque<Packed> packed_;
   std::vector<Numbers> wide_;
 };
 
@@ -201,7 +203,6 @@ inline void FoldedStacks::SortAndJoin() {
     Set(kept - 1, sum);
   }
   packed_.resize(kept);
-  packed_.shrink_to_fit();
 }
 
 // The bytes that are alive from `time_ns` on.

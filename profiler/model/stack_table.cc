@@ -1,8 +1,16 @@
 #include "profiler/model/stack_table.h"
 
+#include <algorithm>
+
 namespace kymo::model {
 
-StackTable::StackTable() : places_(64) {
+namespace {
+
+constexpr size_t kFirstPlaces = 64;
+
+}  // namespace
+
+StackTable::StackTable() : places_(kFirstPlaces) {
   AddNode(kEmptyStack, FrameId{0}, /*begins_run=*/true);
 }
 
@@ -16,6 +24,11 @@ size_t StackTable::FrameHash::operator()(const Frame& frame) const noexcept {
 }
 
 FrameId StackTable::AddFrame(const Frame& frame) {
+  if (frame_ids_.empty()) {
+    for (uint32_t i = 0; i < frames_.size(); ++i) {
+      frame_ids_.emplace(frames_[i], FrameId{i});
+    }
+  }
   const FrameId next{static_cast<uint32_t>(frames_.size())};
   const auto [it, inserted] = frame_ids_.try_emplace(frame, next);
   if (inserted) frames_.push_back(frame);
@@ -30,11 +43,15 @@ StackId StackTable::Push(StackId parent, FrameId frame) {
     return next;
   }
   if (!BeginsRun(Index(behind)) && leaf(behind) == frame) return behind;
+  // At most three quarters are full with the new one, too.
+  if (places_.empty()) {
+    MakePlaces(std::max(kFirstPlaces, std::bit_ceil(runs_.size() * 4 / 3 + 2)));
+  }
   uint32_t& place = PlaceOf(parent, frame);
   if (place != 0) return StackId{runs_[place].begin};
   place = static_cast<uint32_t>(runs_.size());
   AddNode(parent, frame, /*begins_run=*/true);
-  if (runs_.size() * 4 > places_.size() * 3) GrowPlaces();
+  if (runs_.size() * 4 > places_.size() * 3) MakePlaces(places_.size() * 2);
   return next;
 }
 
@@ -64,11 +81,18 @@ uint32_t& StackTable::PlaceOf(StackId parent, FrameId frame) {
   return places_[place];
 }
 
-void StackTable::GrowPlaces() {
-  places_ = std::vector<uint32_t>(places_.size() * 2);
+void StackTable::MakePlaces(size_t size) {
+  // The old ones go first.
+  places_ = std::vector<uint32_t>();
+  places_.resize(size);
   for (uint32_t i = 1; i < runs_.size(); ++i) {
     PlaceOf(runs_[i].parent, leaf(StackId{runs_[i].begin})) = i;
   }
+}
+
+void StackTable::FreeIndex() {
+  frame_ids_ = decltype(frame_ids_)();
+  places_ = std::vector<uint32_t>();
 }
 
 std::vector<FrameId> StackTable::Frames(StackId id) const {

@@ -46,6 +46,34 @@ TEST(StackTableTest, EachParentAndFrameIsOneStack) {
   }
 }
 
+TEST(StackTableTest, FindsStacksAgainAfterItsIndexWasFreed) {
+  StringTable strings;
+  StackTable stacks;
+  std::vector<Frame> frames;
+  for (uint32_t i = 0; i < 3; ++i) {
+    frames.push_back({.function = strings.Intern("f"), .line = i});
+  }
+  const auto push_all = [&] {
+    std::vector<StackId> ids = {kEmptyStack};
+    for (size_t i = 0; i < 500; ++i) {
+      for (const Frame& frame : frames) {
+        ids.push_back(stacks.Push(ids[i], stacks.AddFrame(frame)));
+      }
+    }
+    return ids;
+  };
+  const std::vector<StackId> ids = push_all();
+  const size_t count = stacks.stack_count();
+  stacks.FreeIndex();
+  EXPECT_EQ(push_all(), ids);
+  EXPECT_EQ(stacks.stack_count(), count);
+  EXPECT_EQ(stacks.frame_count(), frames.size());
+  // Without one, a node right behind its parent is added as ever.
+  stacks.FreeIndex();
+  const StackId last{static_cast<uint32_t>(count) - 1};
+  EXPECT_EQ(Index(stacks.Push(last, FrameId{0})), count);
+}
+
 // A node of a chain has its frame and one of 16 bytes for 64 nodes. The vectors
 // are full here.
 TEST(StackTableTest, AChainTakesTheMemoryOfItsNodes) {

@@ -243,7 +243,9 @@ absl::Status CheckThreadStates(const TraceData& data) {
 
 }  // namespace
 
-Trace::Trace(TraceData data) : data_(std::move(data)) {}
+Trace::Trace(TraceData data) : data_(std::move(data)) {
+  data_.stacks.FreeIndex();
+}
 Trace::Trace(Trace&&) noexcept = default;
 Trace& Trace::operator=(Trace&&) noexcept = default;
 Trace::~Trace() = default;

@@ -66,15 +66,19 @@ std::vector<std::vector<NamedFrame>> StackSymbolizer::NamePlaces() const {
   return names;
 }
 
-std::vector<model::StackId> StackSymbolizer::Name(
-    model::TraceShard& shard) const {
+std::vector<model::StackId> StackSymbolizer::Name(model::TraceShard& shard) {
+  of_places_ = {};
+  of_pcs_ = {};
+  last_space_ = nullptr;
+  last_path_ = std::vector<Step>();
+  stacks_.FreeIndex();
   std::vector<std::vector<NamedFrame>> names = NamePlaces();
   FrameMaker maker(&shard);
   std::vector<FrameMaker::Frames> frames;
   for (size_t i = 0; i < places_.size(); ++i) {
     frames.push_back(
         maker.MakeNamed(names[i], modules_.module(places_[i].module).path()));
-    names[i] = {};
+    names[i] = std::vector<NamedFrame>();
   }
   std::vector<model::StackId> ids(stacks_.stack_count(), model::kEmptyStack);
   for (uint32_t i = 1; i < ids.size(); ++i) {

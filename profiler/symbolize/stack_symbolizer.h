@@ -57,8 +57,9 @@ class StackSymbolizer {
                      const AddressSpace& space);
 
   // Adds all stacks to the shard; returns their ids there, by number. Stacks
-  // that differ in addresses without names may be one.
-  std::vector<model::StackId> Name(model::TraceShard& shard) const;
+  // that differ in addresses without names may be one. To be called once, after
+  // the last Add: it frees what Add needs.
+  std::vector<model::StackId> Name(model::TraceShard& shard);
 
  private:
   using Pc = std::pair<const AddressSpace*, uint64_t>;
