@@ -1,5 +1,6 @@
 #include "tools/profile_command/main.h"
 
+#include "tools/command_line/freed_memory.h"
 #include "tools/command_line/large_stack.h"
 #include "tools/command_line/standard_streams.h"
 #include "tools/profile_command/command.h"
@@ -7,6 +8,7 @@
 namespace kymo::tools {
 
 int ProfileMain(const std::vector<std::string>& arguments) {
+  GiveFreedMemoryBack();
   OccupyStandardStreams();
   return RunWithLargeStack([&] { return RunCommand(arguments); });
 }
