@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,8 @@
 #include <gtest/gtest.h>
 
 #include "exporters/builtin/builtin_exporters.h"
+#include "profiler/model/folded_memory.h"
+#include "profiler/model/stack_table.h"
 #include "tests/support/test_null_directory.h"
 #include "tests/support/test_trace.h"
 
@@ -71,6 +74,48 @@ std::vector<std::string> BuiltinNames() {
   return names;
 }
 
+// A thread with sums of as many different stacks, each with three frames of its
+// own.
+model::Trace MakeHeap(uint32_t sums) {
+  TestTrace t;
+  t.AddProcess(1, "app");
+  t.AddThread(1, 1, "app");
+  model::StackTable& stacks = t.data().stacks;
+  std::vector<model::FrameId> frames;
+  for (uint32_t i = 0; i < 1'000; ++i) {
+    frames.push_back(stacks.AddFrame(
+        {.function = t.Intern("Function" + std::to_string(i))}));
+  }
+  const auto root = stacks.Push(model::kEmptyStack, frames[0]);
+  model::FoldedHeap heap;
+  for (uint32_t i = 0; i < sums; ++i) {
+    auto stack = stacks.Push(root, frames[i / 1'000 % 1'000]);
+    for (const uint32_t frame : {i % 1'000, i * 7 % 1'000}) {
+      stack = stacks.Push(stack, frames[frame]);
+    }
+    heap.stacks.push_back(
+        {.stack = stack, .allocated = {1, 64}, .alive = {1, 64}});
+    heap.allocated += {1, 64};
+  }
+  heap.peak_bytes = heap.allocated.bytes;
+  auto folded = std::make_shared<model::FoldedMemory>();
+  folded->heaps.push_back(std::move(heap));
+  t.data().folded_memory = std::move(folded);
+  return std::move(t).Build();
+}
+
+// What `run` takes above what the process has, in KiB.
+template <typename Run>
+int64_t PeakKib(const Run& run) {
+  // Memory that earlier tests gave back must not hide the memory that this one
+  // takes.
+  malloc_trim(0);
+  const int64_t before_kib = ReadStatus("VmRSS:");
+  ResetPeak();
+  run();
+  return ReadStatus("VmHWM:") - before_kib;
+}
+
 class PeakMemoryTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(PeakMemoryTest, OfAnExportIsWithinSixtyFourMebibytes) {
@@ -78,17 +123,30 @@ TEST_P(PeakMemoryTest, OfAnExportIsWithinSixtyFourMebibytes) {
   ASSERT_TRUE(RegisterBuiltinExporters(registry).ok());
   static const model::Trace trace = MakeRanges(3'000'000);
   NullDirectory out;
-  // Memory that earlier tests gave back must not hide the memory that this one
-  // takes.
-  malloc_trim(0);
-  const int64_t before_kib = ReadStatus("VmRSS:");
-  ResetPeak();
-  const auto files = registry.Find(GetParam())->Export(trace, {}, out);
-  ASSERT_TRUE(files.ok()) << files.status();
-  const int64_t kib = ReadStatus("VmHWM:") - before_kib;
+  const int64_t kib = PeakKib([&] {
+    const auto files = registry.Find(GetParam())->Export(trace, {}, out);
+    EXPECT_TRUE(files.ok()) << files.status();
+  });
   std::printf("%s: %lld KiB\n", GetParam().c_str(),
               static_cast<long long>(kib));
   EXPECT_LE(kib, kMostKib);
+}
+
+// In bytes.
+TEST(FoldedHeapTest, AnExportTakesLittleForEachSum) {
+  constexpr int64_t kSums = 200'000;
+  ExporterRegistry registry;
+  ASSERT_TRUE(RegisterBuiltinExporters(registry).ok());
+  const model::Trace trace = MakeHeap(kSums);
+  NullDirectory out;
+  for (const auto& [name, most] :
+       {std::pair("stacks", 150), std::pair("html", 80)}) {
+    const int64_t kib = PeakKib([&] {
+      const auto files = registry.Find(name)->Export(trace, {}, out);
+      EXPECT_TRUE(files.ok()) << files.status();
+    });
+    EXPECT_LE(kib * 1024 / kSums, most) << name;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Builtin, PeakMemoryTest,

@@ -34,15 +34,6 @@ std::span<const Wait> WaitsOf(const model::Trace& trace) {
 // Of the host's memory, by where it was allocated.
 std::vector<analysis::StackMemory> Allocated(const model::Trace& trace) {
   StackMemorySums sums;
-  if (trace.folded_memory() != nullptr) {
-    for (const model::FoldedHeap& heap : trace.folded_memory()->heaps) {
-      for (const model::FoldedStack& stack : heap.stacks) {
-        sums.Add(stack.stack,
-                 {stack.allocated.count * analysis::MemoryAmount::kOne,
-                  stack.allocated.bytes});
-      }
-    }
-  }
   const model::MemorySource source = analysis::HostSource(trace);
   const analysis::MemoryBlocks blocks(trace);
   for (model::MemoryIndex i = 0; i < trace.memory().size(); ++i) {
@@ -52,7 +43,23 @@ std::vector<analysis::StackMemory> Allocated(const model::Trace& trace) {
       sums.Add(record.stack, blocks.AmountOf(i));
     }
   }
-  return sums.LargestFirst();
+  std::vector<analysis::StackMemory> groups = sums.LargestFirst();
+  if (trace.folded_memory() == nullptr) return groups;
+  // A table of all stacks would take twice the memory.
+  size_t count = groups.size();
+  for (const model::FoldedHeap& heap : trace.folded_memory()->heaps) {
+    count += heap.stacks.size();
+  }
+  groups.reserve(count);
+  for (const model::FoldedHeap& heap : trace.folded_memory()->heaps) {
+    for (const model::FoldedStack& stack : heap.stacks) {
+      groups.push_back(
+          {stack.stack, stack.allocated.count, stack.allocated.bytes});
+    }
+  }
+  analysis::JoinLargestFirst(groups);
+  groups.shrink_to_fit();
+  return groups;
 }
 
 std::string_view NameOfSource(model::MemorySource source) {

@@ -17,7 +17,7 @@
 // number of frames that the deepest of these stacks leaves out.
 //
 // Cost: constant for each Below. Memory: that of a StackTable, and for
-//   StackPlaces 8 bytes for each stack of the trace.
+//   StackPlaces 4 bytes for each stack of the trace.
 // Threads: one at a time.
 #ifndef KYMO_EXPORTERS_STACKS_FRAME_TREE_H_
 #define KYMO_EXPORTERS_STACKS_FRAME_TREE_H_
@@ -121,10 +121,7 @@ class StackPlaces {
   template <typename FrameOf>
   FrameTree::Place Get(const FrameTree::Place& root, model::StackId stack,
                        const FrameOf& frame_of) {
-    if (root.node != root_) {
-      known_.resize(stacks_.stack_count());
-      ++round_;
-    }
+    if (root.node != root_) Forget();
     root_ = root.node;
     // A deep stack needs no places for the frames that it leaves out.
     const uint32_t depth = stacks_.depth(stack);
@@ -151,31 +148,37 @@ class StackPlaces {
   }
 
  private:
-  // The node of a stack below root number `round`.
-  struct Known {
-    uint32_t round = 0;
-    uint32_t node = 0;
-  };
-
+  // The stacks of one root, as those of one process, are mostly close together.
+  void Forget() {
+    known_.resize(stacks_.stack_count(), FrameTree::kNoNode);
+    if (first_ <= last_) {
+      std::fill(known_.begin() + first_, known_.begin() + last_ + 1,
+                FrameTree::kNoNode);
+    }
+    first_ = ~uint32_t{0};
+    last_ = 0;
+  }
   // Not of the last two frames of a stack that has the most.
   bool Find(model::StackId stack, FrameTree::Place& place) const {
-    const Known& known = known_[Index(stack)];
-    if (known.round != round_) return false;
-    const uint32_t depth = stacks_.depth(stack);
-    place = {.node = known.node, .depth = depth, .anchor = known.node};
+    const uint32_t node = known_[Index(stack)];
+    if (node == FrameTree::kNoNode) return false;
+    place = {.node = node, .depth = stacks_.depth(stack), .anchor = node};
     return true;
   }
   void Keep(model::StackId stack, const FrameTree::Place& place) {
-    if (tree_.IsWhole(place.depth)) {
-      known_[Index(stack)] = {round_, place.node};
-    }
+    if (!tree_.IsWhole(place.depth)) return;
+    known_[Index(stack)] = place.node;
+    first_ = std::min(first_, Index(stack));
+    last_ = std::max(last_, Index(stack));
   }
 
   const model::StackTable& stacks_;
   FrameTree& tree_;
   uint32_t root_ = FrameTree::kNoNode;
-  uint32_t round_ = 0;
-  std::vector<Known> known_;  // by stack
+  std::vector<uint32_t> known_;  // by stack: its node below the root
+  // Those that have a node are in [first_, last_].
+  uint32_t first_ = ~uint32_t{0};
+  uint32_t last_ = 0;
   std::vector<model::StackId> missing_;
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -261,70 +262,63 @@ absl::Status WriteTimes(const Trace& trace, uint32_t max_frames,
   return pprof.Finish(info);
 }
 
-// The memory that has the same labels.
-struct MemoryRoot {
-  TrackIndex track = 0;
-  std::string device;
-  std::span<const StackMemory> sums;
-};
+// Whether both have the same labels.
+bool HaveOneRoot(const StackMemory& a, const StackMemory& b) {
+  return a.track == b.track && a.device == b.device;
+}
 
-// `sums` are sorted by track and device.
-std::vector<MemoryRoot> MemoryRoots(std::span<const StackMemory> sums) {
-  std::vector<MemoryRoot> roots;
-  for (size_t i = 0; i < sums.size();) {
-    const size_t first = i;
-    while (i < sums.size() && sums[i].track == sums[first].track &&
-           sums[i].device == sums[first].device) {
-      ++i;
-    }
-    roots.push_back({.track = sums[first].track,
-                     .device = sums[first].device ? analysis::MemoryDeviceName(
-                                                        *sums[first].device)
-                                                  : std::string(),
-                     .sums = sums.subspan(first, i - first)});
-  }
-  return roots;
+// Texts of labels, one after the other for sums that have the same.
+std::vector<std::string> LabelsOf(const Trace& trace,
+                                  const MemoryStackSums& sums,
+                                  PprofWriter& pprof) {
+  std::vector<std::string> labels;
+  StackMemory last;
+  sums.ForEach([&](const StackMemory& sum) {
+    if (!labels.empty() && HaveOneRoot(last, sum)) return;
+    labels.push_back(TrackLabels(
+        trace, pprof, sum.track,
+        sum.device ? analysis::MemoryDeviceName(*sum.device) : std::string()));
+    last = sum;
+  });
+  return labels;
 }
 
 absl::Status WriteMemory(const Trace& trace, uint32_t max_frames,
-                         std::span<const StackMemory> sums, ByteSink& sink) {
+                         const MemoryStackSums& sums, ByteSink& sink) {
   PprofWriter pprof(trace, sink);
   pprof.AddSampleType("alloc_objects", "count");
   pprof.AddSampleType("alloc_space", "bytes");
   pprof.AddSampleType("inuse_objects", "count");
   pprof.AddSampleType("inuse_space", "bytes");
-  std::vector<std::string> labels;  // by root
-  const std::vector<MemoryRoot> roots = MemoryRoots(sums);
-  for (const MemoryRoot& root : roots) {
-    labels.push_back(TrackLabels(trace, pprof, root.track, root.device));
-  }
+  const std::vector<std::string> labels = LabelsOf(trace, sums, pprof);
   // Only deep stacks need a tree, which takes more memory than the sums.
   Samples<4> deep(trace, max_frames);
   std::vector<uint64_t> locations;
-  for (size_t root = 0; root < roots.size(); ++root) {
-    for (const StackMemory& sum : roots[root].sums) {
-      const std::array<int64_t, 4> values = {
-          sum.allocated.count(), sum.allocated.bytes, sum.alive.count(),
-          sum.alive.bytes};
-      if (values == std::array<int64_t, 4>()) continue;
-      if (deep.Folds(sum.stack)) {
-        auto& of_stack = deep.At(
-            deep.Stack(deep.Root(static_cast<uint32_t>(root)), sum.stack));
-        for (size_t i = 0; i < values.size(); ++i) of_stack[i] += values[i];
-        continue;
-      }
-      locations.clear();
-      for (StackId stack = sum.stack; stack != model::kEmptyStack;
-           stack = trace.stacks().parent(stack)) {
-        locations.push_back(pprof.LocationOf(trace.stacks().leaf(stack)));
-      }
-      pprof.AddSample(locations, values, labels[root]);
+  uint32_t root = 0;  // in `labels`
+  std::optional<StackMemory> last;
+  sums.ForEach([&](const StackMemory& sum) {
+    if (last && !HaveOneRoot(*last, sum)) ++root;
+    last = sum;
+    const std::array<int64_t, 4> values = {sum.allocated.count(),
+                                           sum.allocated.bytes,
+                                           sum.alive.count(), sum.alive.bytes};
+    if (values == std::array<int64_t, 4>()) return;
+    if (deep.Folds(sum.stack)) {
+      auto& of_stack = deep.At(deep.Stack(deep.Root(root), sum.stack));
+      for (size_t i = 0; i < values.size(); ++i) of_stack[i] += values[i];
+      return;
     }
-  }
+    locations.clear();
+    for (StackId stack = sum.stack; stack != model::kEmptyStack;
+         stack = trace.stacks().parent(stack)) {
+      locations.push_back(pprof.LocationOf(trace.stacks().leaf(stack)));
+    }
+    pprof.AddSample(locations, values, labels[root]);
+  });
   deep.ForEach(
       pprof, [&](uint32_t frame) { return pprof.LocationOf(FrameId{frame}); },
-      [&](uint32_t root, std::span<const uint64_t> frames, const auto& values) {
-        pprof.AddSample(frames, values, labels[root]);
+      [&](uint32_t of, std::span<const uint64_t> frames, const auto& values) {
+        pprof.AddSample(frames, values, labels[of]);
       });
   PprofInfo info = {.default_type = "alloc_space"};
   if (trace.memory_sample_interval() > 0) {
@@ -348,7 +342,7 @@ absl::Status WriteFile(const char* name, OutputDirectory& out,
 
 }  // namespace
 
-absl::Status WritePprof(const Trace& trace, std::span<const StackMemory> memory,
+absl::Status WritePprof(const Trace& trace, const MemoryStackSums& memory,
                         uint32_t max_frames, OutputDirectory& out,
                         std::vector<std::string>& names) {
   KYMO_RETURN_IF_ERROR(WriteFile(kPprofFile, out, names, [&](ByteSink& sink) {

@@ -26,7 +26,6 @@
 #define KYMO_EXPORTERS_STACKS_PPROF_PROFILES_H_
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -40,12 +39,11 @@ namespace kymo::stacks {
 inline constexpr char kPprofFile[] = "stacks.pb.gz";
 inline constexpr char kPprofMemoryFile[] = "stacks.memory.pb.gz";
 
-// `memory` is the trace's (SumMemory). Adds the names of the files that it
+// `memory` is the trace's. Adds the names of the files that it
 // writes to `names`.
 absl::Status WritePprof(const model::Trace& trace,
-                        std::span<const StackMemory> memory,
-                        uint32_t max_frames, OutputDirectory& out,
-                        std::vector<std::string>& names);
+                        const MemoryStackSums& memory, uint32_t max_frames,
+                        OutputDirectory& out, std::vector<std::string>& names);
 
 }  // namespace kymo::stacks
 

@@ -33,10 +33,10 @@ using model::Trace;
 using stacks::FoldedStacks;
 using stacks::FrameTree;
 using stacks::MemoryStacks;
+using stacks::MemoryStackSums;
 using stacks::Metric;
 using stacks::RangePath;
 using stacks::RangePaths;
-using stacks::StackMemory;
 
 constexpr char kFoldedFile[] = "stacks.folded";
 constexpr char kRangesFile[] = "stacks.ranges.folded";
@@ -218,8 +218,7 @@ class Files {
 };
 
 // As with the other formats, the names of the files are added to `names`.
-absl::Status WriteFoldedFiles(const Trace& trace,
-                              const std::vector<StackMemory>& memory,
+absl::Status WriteFoldedFiles(const Trace& trace, const MemoryStackSums& memory,
                               const Settings& settings,
                               const ExportOptions& options,
                               OutputDirectory& out,
@@ -371,10 +370,11 @@ class StacksExporter final : public TraceExporter {
       if (options.progress) options.progress(done);
     };
     // Speedscope's file has none.
-    const std::vector<StackMemory> memory =
-        settings.Writes(Format::kFolded) || settings.Writes(Format::kPprof)
-            ? stacks::SumMemory(trace)
-            : std::vector<StackMemory>();
+    const Trace nothing{model::TraceData()};
+    const MemoryStackSums memory(settings.Writes(Format::kFolded) ||
+                                         settings.Writes(Format::kPprof)
+                                     ? trace
+                                     : nothing);
     if (settings.Writes(Format::kFolded) ||
         (options.notes != nullptr && settings.max_frames > 0)) {
       KYMO_RETURN_IF_ERROR(

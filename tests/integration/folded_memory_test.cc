@@ -224,10 +224,10 @@ std::string Table(const model::Trace& trace,
 using Amounts = std::vector<std::vector<int64_t>>;
 Amounts StackAmounts(const model::Trace& trace) {
   Amounts amounts;
-  for (const stacks::StackMemory& sum : stacks::SumMemory(trace)) {
+  stacks::MemoryStackSums(trace).ForEach([&](const stacks::StackMemory& sum) {
     amounts.push_back({sum.track, Index(sum.stack), sum.allocated.units,
                        sum.allocated.bytes, sum.alive.units, sum.alive.bytes});
-  }
+  });
   return amounts;
 }
 

@@ -10,6 +10,7 @@
 #define KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_GROUPS_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <vector>
@@ -30,6 +31,34 @@ struct MemoryGroup {
   friend bool operator==(const MemoryGroup&, const MemoryGroup&) = default;
 };
 
+// By bytes, then count, both descending, then id.
+template <typename Id>
+void SortLargestFirst(std::vector<MemoryGroup<Id>>& groups) {
+  std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+    return std::tuple(b.bytes, b.count, a.id) <
+           std::tuple(a.bytes, a.count, b.id);
+  });
+}
+
+// Makes one of groups that have the same id, and sorts them. Takes less memory
+// than MemorySums.
+template <typename Id>
+void JoinLargestFirst(std::vector<MemoryGroup<Id>>& groups) {
+  std::sort(groups.begin(), groups.end(),
+            [](const auto& a, const auto& b) { return a.id < b.id; });
+  size_t joined = 0;
+  for (const MemoryGroup<Id>& group : groups) {
+    if (joined != 0 && groups[joined - 1].id == group.id) {
+      groups[joined - 1].count += group.count;
+      groups[joined - 1].bytes += group.bytes;
+    } else {
+      groups[joined++] = group;
+    }
+  }
+  groups.resize(joined);
+  SortLargestFirst(groups);
+}
+
 template <typename Id>
 class MemorySums {
  public:
@@ -39,17 +68,14 @@ class MemorySums {
     for (const auto& [id, amount] : other.amounts_) amounts_[id] += amount;
   }
 
-  // By bytes, then count, both descending, then id.
+  // As SortLargestFirst.
   std::vector<MemoryGroup<Id>> LargestFirst() const {
     std::vector<MemoryGroup<Id>> groups;
     groups.reserve(amounts_.size());
     for (const auto& [id, amount] : amounts_) {
       groups.push_back({Id{id}, amount.count(), amount.bytes});
     }
-    std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
-      return std::tuple(b.bytes, b.count, a.id) <
-             std::tuple(a.bytes, a.count, b.id);
-    });
+    SortLargestFirst(groups);
     return groups;
   }
 

@@ -127,21 +127,7 @@ std::vector<StackMemory> LargestFirst(
     groups.push_back({stack.stack, sum.count, sum.bytes});
   }
   // Several threads may have one stack.
-  std::ranges::sort(groups, {}, &StackMemory::id);
-  size_t joined = 0;
-  for (const StackMemory& group : groups) {
-    if (joined != 0 && groups[joined - 1].id == group.id) {
-      groups[joined - 1].count += group.count;
-      groups[joined - 1].bytes += group.bytes;
-    } else {
-      groups[joined++] = group;
-    }
-  }
-  groups.resize(joined);
-  std::ranges::sort(groups, [](const StackMemory& a, const StackMemory& b) {
-    return std::tuple(b.bytes, b.count, a.id) <
-           std::tuple(a.bytes, a.count, b.id);
-  });
+  JoinLargestFirst(groups);
   return groups;
 }
 
