@@ -25,6 +25,11 @@ uint64_t KeyOf(model::TrackIndex track, model::StackId stack) {
   return uint64_t{track} << 32 | Index(stack);
 }
 
+uint64_t HashOf(uint64_t key) {
+  const uint64_t hash = key * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 32;
+}
+
 // The microsecond of a row in PyTorch's memory timeline: the double nearest to
 // ns / 1000, cut off.
 int64_t MicrosecondOf(TimeNs time_ns) {
@@ -105,6 +110,14 @@ void HeapFold::Add(const HeapThread& thread, const HeapRecord& record) {
   Allocate(heap, thread.track, record, ended);
 }
 
+void HeapFold::Prefetch(const HeapThread& thread, const HeapRecord& record) {
+  const Heap& heap = HeapOf(thread.pid);
+  heap.live.Prefetch(record.address);
+  if (!record.is_free) {
+    heap.sum_of.Prefetch(HashOf(KeyOf(thread.track, record.stack)));
+  }
+}
+
 int64_t HeapFold::EndProgram(Heap& heap, const HeapThread& thread,
                              TimeNs time_ns) {
   heap.live.ForEach([&](const LiveBlocks::Block& block) {
@@ -164,11 +177,7 @@ uint32_t HeapFold::SumOf(Heap& heap, model::TrackIndex track,
       recent_[(key + 1) * 0x9e3779b97f4a7c15u >> (64 - kRecentBits)];
   if (recent.heap == &heap && recent.key == key) return recent.sum;
   model::FoldedStacks& sums = heap.folded.stacks;
-  const auto hash_of = [](uint64_t key) {
-    const uint64_t hash = key * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 32;
-  };
-  uint32_t& place = heap.sum_of.PlaceOf(hash_of(key), [&](uint32_t i) {
+  uint32_t& place = heap.sum_of.PlaceOf(HashOf(key), [&](uint32_t i) {
     return sums.stack(i) == stack && sums.track(i) == track;
   });
   const bool is_new = place == IndexTable::kNone;
@@ -184,7 +193,7 @@ uint32_t HeapFold::SumOf(Heap& heap, model::TrackIndex track,
   recent = {&heap, key, place};
   if (is_new) {
     heap.sum_of.Grow(sums.size(), [&](uint32_t i) {
-      return hash_of(KeyOf(sums.track(i), sums.stack(i)));
+      return HashOf(KeyOf(sums.track(i), sums.stack(i)));
     });
   }
   return recent.sum;

@@ -77,6 +77,10 @@ class LiveBlocks {
   // False: there is no such block.
   bool Remove(uint64_t address, Block* removed);
   void Clear();
+  // The processor loads what Put and Remove will look at first.
+  void Prefetch(uint64_t address) const {
+    if (!blocks_.empty()) __builtin_prefetch(&blocks_[PlaceOf(address)]);
+  }
   // visit(const Block&) for each, in no order.
   template <typename Visit>
   void ForEach(const Visit& visit) const {
@@ -111,6 +115,9 @@ class HeapFold {
   // REQUIRES: no record before was later, in time or in its process's programs;
   // the address is not 0.
   void Add(const HeapThread& thread, const HeapRecord& record);
+
+  // Add takes less time if this was called some calls earlier.
+  void Prefetch(const HeapThread& thread, const HeapRecord& record);
 
   // The process has no further records. Frees all but its sums and its curve.
   void End(int64_t pid);

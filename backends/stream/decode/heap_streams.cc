@@ -56,20 +56,32 @@ class SeenStacks {
   SeenStacks(const HeapStreams& streams, model::LossLedger& ledger)
       : streams_(streams), ledger_(ledger) {}
 
-  model::StackId Find(std::span<const Slot> payload, int64_t pid) {
-    record::PayloadHeader header;
-    std::memcpy(&header, payload.data(), sizeof(header));
-    const PayloadHash hash =
-        HashOf(payload,
-               std::min<size_t>(sizeof(header) + header.size_bytes,
-                                payload.size_bytes()),
-               pid);
+  static PayloadHash Hash(std::span<const Slot> payload, int64_t pid) {
+    const record::PayloadHeader header = HeaderOf(payload);
+    return HashOf(payload,
+                  std::min<size_t>(sizeof(header) + header.size_bytes,
+                                   payload.size_bytes()),
+                  pid);
+  }
+
+  // Find takes less time if both were called some calls earlier, in this order.
+  void PrefetchPlace(const PayloadHash& hash) const {
+    table_.Prefetch(hash.first);
+  }
+  void PrefetchSeen(const PayloadHash& hash) const {
+    const uint32_t first = table_.First(hash.first);
+    if (first != IndexTable::kNone) __builtin_prefetch(&seen_[first]);
+  }
+
+  model::StackId Find(std::span<const Slot> payload, const PayloadHash& hash,
+                      int64_t pid) {
     uint32_t& place = table_.PlaceOf(hash.first, [&](uint32_t i) {
       return seen_[i].first == hash.first && seen_[i].second == hash.second;
     });
     if (place != IndexTable::kNone) {
       // streams_.stack counts it the first time.
-      if (header.key != 0) ledger_.Add(model::Loss::kStacksTruncated, 1);
+      if (HeaderOf(payload).key != 0)
+        ledger_.Add(model::Loss::kStacksTruncated, 1);
       return seen_[place].stack;
     }
     place = static_cast<uint32_t>(seen_.size());
@@ -80,6 +92,12 @@ class SeenStacks {
   }
 
  private:
+  static record::PayloadHeader HeaderOf(std::span<const Slot> payload) {
+    record::PayloadHeader header;
+    std::memcpy(&header, payload.data(), sizeof(header));
+    return header;
+  }
+
   struct Seen {
     uint64_t first = 0;   // of its hash
     uint32_t second = 0;  // of its hash
@@ -123,12 +141,24 @@ class Cursor {
           later_ = later_.subspan(1);
           ++thread_.program;
         }
+        if (at_ + kAhead < records_.size()) {
+          fold.Prefetch(thread_, records_[at_ + kAhead]);
+        }
         fold.Add(thread_, records_[at_]);
       }
     }
   }
 
  private:
+  // A payload of the present chunk.
+  struct Payload {
+    size_t record;
+    std::span<const Slot> slots;
+    PayloadHash hash;
+  };
+  // How many records ahead tables are prefetched.
+  static constexpr size_t kAhead = 8;
+
   TimeNs FirstTime() const {
     return streams_.clock.ToEpochNs(
         stream_.chunks[next_chunk_]->heap_first_ticks);
@@ -145,10 +175,9 @@ class Cursor {
       }
       const Chunk& chunk = *stream_.chunks[next_chunk_++];
       record::ForEachRecord(
-          *chunk.view,
-          [&](const Slot& head, std::span<const Slot> payload, uint32_t) {
-            AddRecord(head, payload, stacks, ledger);
-          });
+          *chunk.view, [&](const Slot& head, std::span<const Slot> payload,
+                           uint32_t) { AddRecord(head, payload, ledger); });
+      FindStacks(stacks);
       if (streams_.release) streams_.release(*chunk.view);
     }
     const auto by_time = [](const HeapRecord& a, const HeapRecord& b) {
@@ -161,7 +190,7 @@ class Cursor {
   }
 
   void AddRecord(const Slot& head, std::span<const Slot> payload,
-                 SeenStacks& stacks, model::LossLedger& ledger) {
+                 model::LossLedger& ledger) {
     if (!IsHeapRecord(head)) return;
     const uint64_t ticks = head.begin.load(std::memory_order_relaxed);
     if (!streams_.recorded.empty() && !IsInAny(streams_.recorded, ticks)) {
@@ -180,8 +209,24 @@ class Cursor {
     record.is_free =
         record::UnpackKind(head.kind_scope_depth) == SlotKind::kFree;
     if (!record.is_free && !payload.empty()) {
-      record.stack = stacks.Find(payload, stream_.pid);
+      payloads_.push_back({records_.size() - 1, payload,
+                           SeenStacks::Hash(payload, stream_.pid)});
     }
+  }
+
+  void FindStacks(SeenStacks& stacks) {
+    for (size_t i = 0; i < payloads_.size(); ++i) {
+      if (i + 2 * kAhead < payloads_.size()) {
+        stacks.PrefetchPlace(payloads_[i + 2 * kAhead].hash);
+      }
+      if (i + kAhead < payloads_.size()) {
+        stacks.PrefetchSeen(payloads_[i + kAhead].hash);
+      }
+      const Payload& payload = payloads_[i];
+      records_[payload.record].stack =
+          stacks.Find(payload.slots, payload.hash, stream_.pid);
+    }
+    payloads_.clear();
   }
 
   const HeapStreams& streams_;
@@ -190,6 +235,7 @@ class Cursor {
   HeapThread thread_;
   std::span<const TimeNs> later_;    // programs that come
   std::vector<HeapRecord> records_;  // of the present chunk
+  std::vector<Payload> payloads_;
   size_t at_ = 0;
   size_t next_chunk_ = 0;
   TimeNs next_ns_ = 0;
