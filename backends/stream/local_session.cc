@@ -23,6 +23,7 @@
 #include "profiler/processes/process_list.h"
 #include "profiler/record/arena/arena.h"
 #include "profiler/record/arena/chunk_reader.h"
+#include "profiler/record/host/copies.h"
 #include "profiler/record/host/threads_outside.h"
 
 namespace kymo::stream {
@@ -100,7 +101,8 @@ class LocalSession : public ActivitySession {
     }
     last_anchor_ = MeasureAnchor(source_);
     const int error = record::StopSession(id_);
-    SetRemark(record::ThreadsOutside(id_));
+    AddRemark(record::ThreadsOutside(id_));
+    AddRemarkOnOtherVersion();
     if (recorded_.back().end == kOpenEnd) {
       recorded_.back().end = ReadTicks(source_);
     }
@@ -108,10 +110,7 @@ class LocalSession : public ActivitySession {
                       : absl::ErrnoToStatus(error, "no session is recording");
   }
 
-  std::vector<std::string> Remarks() const override {
-    if (remark_.empty()) return {};
-    return {remark_};
-  }
+  std::vector<std::string> Remarks() const override { return remarks_; }
 
   DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
 
@@ -195,15 +194,28 @@ class LocalSession : public ActivitySession {
   }
 
   // Once in a process: one whose threads have a session each means it so.
-  void SetRemark(uint32_t threads) {
+  void AddRemark(uint32_t threads) {
     static std::atomic<bool> was_said = false;
     if (threads == 0 || was_said.exchange(true)) return;
-    remark_ = absl::StrCat(
+    remarks_.push_back(absl::StrCat(
         threads, threads == 1 ? " other thread" : " other threads", " ran ",
         Wants(record::kMemoryFlags) ? "ranges or allocations" : "ranges",
         " that this session does not record. To record all threads, set "
         "experimental_config.profile_all_threads; or hand the session on with "
-        "kymo::Propagate");
+        "kymo::Propagate"));
+  }
+
+  void AddRemarkOnOtherVersion() {
+    static std::atomic<bool> was_said = false;
+    char file[4096];
+    if (!record::FindOtherVersion(file, sizeof(file)) ||
+        was_said.exchange(true)) {
+      return;
+    }
+    remarks_.push_back(absl::StrCat(
+        file[0] == '\0' ? "A part of this program" : file,
+        " was built with another version of Kymo, so its ranges are not in "
+        "this session: build both with one version"));
   }
 
   bool Wants(record::RecordFlags flag) const {
@@ -273,7 +285,7 @@ class LocalSession : public ActivitySession {
   LossCounters losses_at_start_;
   std::vector<HeapNumbers> heap_at_start_;
   uint64_t heap_sample_interval_ = 0;
-  std::string remark_;
+  std::vector<std::string> remarks_;
 };
 
 }  // namespace

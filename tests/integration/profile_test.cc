@@ -21,6 +21,19 @@
 #include "tests/support/test_signal_storm.h"
 
 namespace kymo {
+
+// What a copy of another version tells (profiler/record/host/copies.cc): its
+// version, and then its host, which is null while nobody uses it.
+constinit uint64_t copy_of_another_version[2] = {0xffffffff, 0};
+asm(R"(
+  .pushsection .note.kymo, "a", %note
+  .balign 4
+  .long 8, 4, 2
+  .ascii "Kymo\0\0\0\0"
+  .long _ZN4kymo23copy_of_another_versionE - .
+  .popsection
+)");
+
 namespace {
 
 TEST(ProfileTest, ThreadsComeAndGoAndKeepTheirNames) {
@@ -177,6 +190,23 @@ TEST(ProfileTest, UnknownActivityAndSettingsAreErrorsThatListTheValid) {
                                     "sampling_all_processes"),
             std::string::npos)
       << spelling;
+}
+
+TEST(ProfileTest, RangesOfAnotherVersionAreSaidToBeMissing) {
+  std::vector<std::string> warnings;
+  SetWarningHandler(
+      [&](std::string_view text) { warnings.emplace_back(text); });
+  Record([] {});
+  EXPECT_EQ(warnings, std::vector<std::string>());
+  Record([] { copy_of_another_version[1] = 1; });
+  Record([] {});  // once is enough
+  copy_of_another_version[1] = 0;
+  SetWarningHandler({});
+  EXPECT_EQ(warnings,
+            std::vector<std::string>(
+                {"A part of this program was built with another version of "
+                 "Kymo, so its ranges are not in this session: build both with "
+                 "one version"}));
 }
 
 TEST(ProfileTest, OldSpellingsOfSettingsSayTheNew) {

@@ -1,6 +1,7 @@
 #include "profiler/record/host/copies.h"
 
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <atomic>
@@ -11,7 +12,7 @@
 
 namespace kymo::record {
 
-// What a copy tells the others. The first two members never change.
+// What a copy tells the others. The same in every version.
 struct Copy {
   uint32_t version;
   uint32_t api_bytes;
@@ -36,20 +37,20 @@ asm(R"(
   .popsection
 )");
 
-// The copy of which this is the note; null for other notes, and for copies that
-// cannot share a host with this one.
+bool CanShareHost(const Copy& copy) noexcept {
+  return copy.version == this_copy.version &&
+         copy.api_bytes == this_copy.api_bytes;
+}
+
+// The copy of which this is the note; null for other notes.
 Copy* CopyOf(const char* note) noexcept {
   constexpr LayoutNote kNote = {.type = kCopyNoteType, .layout = 0};
   constexpr size_t kDistanceAt = offsetof(LayoutNote, layout);
   if (memcmp(note, &kNote, kDistanceAt) != 0) return nullptr;
   int32_t distance = 0;
   memcpy(&distance, note + kDistanceAt, sizeof(distance));
-  auto* const copy = reinterpret_cast<Copy*>(
+  return reinterpret_cast<Copy*>(
       reinterpret_cast<intptr_t>(note + kDistanceAt) + distance);
-  return copy->version == this_copy.version &&
-                 copy->api_bytes == this_copy.api_bytes
-             ? copy
-             : nullptr;
 }
 
 bool IsLoaded(const dl_phdr_info& file, const ElfW(Phdr) & part) noexcept {
@@ -64,8 +65,8 @@ bool IsLoaded(const dl_phdr_info& file, const ElfW(Phdr) & part) noexcept {
   return false;
 }
 
-// Calls `visit` with each copy that can share a host with this one, in the
-// loader's order, until it returns true. The loader unloads no file meanwhile.
+// Calls visit(copy, file) for each copy in the loader's order, until it is
+// true. The loader unloads no file meanwhile.
 template <typename Visit>
 void VisitCopies(Visit visit) noexcept {
   const auto visit_file = [](dl_phdr_info* file, size_t, void* visit) -> int {
@@ -77,7 +78,10 @@ void VisitCopies(Visit visit) noexcept {
       // Each place, since linkers differ in how they pad notes.
       for (size_t at = 0; at + sizeof(LayoutNote) <= part.p_memsz; at += 4) {
         Copy* const copy = CopyOf(notes + at);
-        if (copy != nullptr && (*static_cast<Visit*>(visit))(*copy)) return 1;
+        if (copy != nullptr &&
+            (*static_cast<Visit*>(visit))(*copy, file->dlpi_name)) {
+          return 1;
+        }
       }
     }
     return 0;
@@ -89,8 +93,8 @@ void VisitCopies(Visit visit) noexcept {
 
 const HostApi* HostOfCopies() noexcept {
   const HostApi* host = nullptr;
-  VisitCopies([&host](const Copy& copy) {
-    host = copy.host.load(std::memory_order_acquire);
+  VisitCopies([&host](const Copy& copy, const char*) {
+    if (CanShareHost(copy)) host = copy.host.load(std::memory_order_acquire);
     return host != nullptr;
   });
   return host;
@@ -98,7 +102,8 @@ const HostApi* HostOfCopies() noexcept {
 
 const HostApi* OfferHost(const HostApi* host) noexcept {
   // Copies that choose at the same time meet at the first one.
-  VisitCopies([&host](Copy& first) {
+  VisitCopies([&host](Copy& first, const char*) {
+    if (!CanShareHost(first)) return false;
     const HostApi* earlier = nullptr;
     if (!first.host.compare_exchange_strong(earlier, host,
                                             std::memory_order_acq_rel)) {
@@ -107,6 +112,17 @@ const HostApi* OfferHost(const HostApi* host) noexcept {
     return true;
   });
   return host;
+}
+
+bool FindOtherVersion(char* file, size_t bytes) noexcept {
+  bool found = false;
+  VisitCopies([&](const Copy& copy, const char* name) {
+    found = !CanShareHost(copy) &&
+            copy.host.load(std::memory_order_relaxed) != nullptr;
+    if (found) snprintf(file, bytes, "%s", name);
+    return found;
+  });
+  return found;
 }
 
 const HostApi* SetHost(const HostApi* host) noexcept {

@@ -12,10 +12,12 @@
 //
 // Versions: copies share a host if they have the same kHostVersion and the same
 //   functions in HostApi. Others are left alone.
-// Threads: any. The first two take the loader's lock, as dlsym does. None takes
-//   memory.
+// Threads: any. Functions that look at other copies take the loader's lock, as
+//   dlsym does. None allocates.
 #ifndef KYMO_PROFILER_RECORD_HOST_COPIES_H_
 #define KYMO_PROFILER_RECORD_HOST_COPIES_H_
+
+#include <cstddef>
 
 #include "profiler/record/host/host_api.h"
 
@@ -30,6 +32,10 @@ const HostApi* OfferHost(const HostApi* host) noexcept;
 
 // Sets this copy's host, unless it has one. Returns the one that it has.
 const HostApi* SetHost(const HostApi* host) noexcept;
+
+// Whether a copy of another version is in use in this process. Stores the path
+// of its file, which is empty for the program itself.
+bool FindOtherVersion(char* file, size_t bytes) noexcept;
 
 // This copy's host; null before it has one.
 const HostApi* ChosenHost() noexcept;

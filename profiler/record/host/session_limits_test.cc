@@ -48,6 +48,9 @@ TEST(CopiesTest, ThoseOfOtherVersionsAreLeftAlone) {
   EXPECT_EQ(OfferHost(&other), OwnHost());
   EXPECT_EQ(SetHost(&other), OwnHost());
   for (const StrangeCopy& copy : strange_copies) EXPECT_EQ(copy.host, 1u);
+  char file[4096] = "unknown";
+  EXPECT_TRUE(FindOtherVersion(file, sizeof(file)));
+  EXPECT_STRNE(file, "unknown");
 }
 
 class SessionLimitsTest : public testing::Test {
