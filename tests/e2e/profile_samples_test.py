@@ -3,6 +3,7 @@
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import unittest
 
@@ -51,6 +52,19 @@ class SampledProgramTest(ProfileTestCase):
         folded = (result.out / "stacks.folded").read_text().splitlines()
         self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in folded),
                          totals["sampled_ns"])
+
+    def test_a_child_of_another_kymo_is_named(self):
+        program = pathlib.Path(BURN).read_bytes()
+        # profiler/record/arena/layout_note.h
+        note = struct.pack("III8s", 8, 4, 1, b"Kymo")
+        before, _, behind = program.partition(note)
+        other = pathlib.Path(self.folder.name, "other")
+        other.write_bytes(before + note + struct.pack("I", 999) + behind[4:])
+        other.chmod(0o755)
+        result = self.profile("sh", "-c", f"{other} two; :",
+                              flags=self.SAMPLING)
+        self.assertIn(f"kymo: {other} was built with another version of Kymo, "
+                      "so its ranges are not recorded", result.stderr)
 
     def test_threads_and_children_are_sampled(self):
         result = self.profile(

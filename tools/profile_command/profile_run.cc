@@ -118,6 +118,11 @@ class ProfileRun {
          .on_trace =
              [this](const model::Trace& trace) {
                if (job_) job_->OnTrace(trace);
+               if (command_.quiet) return;
+               for (const std::string& line :
+                    DescribeOtherKymo(trace, target_.path)) {
+                 Say(line);
+               }
              }},
         command_, exporters_, *out_);
     // Rank 0 may remove it.

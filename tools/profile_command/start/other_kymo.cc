@@ -3,6 +3,13 @@
 #include <elf.h>
 #include <string.h>
 
+#include <cstdint>
+#include <set>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "kymo/version.h"
+#include "profiler/model/stack_table.h"
 #include "profiler/record/arena/layout.h"
 #include "profiler/record/arena/layout_note.h"
 #include "tools/profile_command/start/elf_file.h"
@@ -32,6 +39,28 @@ LinkedKymo FindLinkedKymo(const std::string& path) {
     (note.layout == kOurs.layout ? found.has_this : found.has_other) = true;
   }
   return found;
+}
+
+std::vector<std::string> DescribeOtherKymo(const model::Trace& trace,
+                                           const std::string& target) {
+  std::set<std::string> files;
+  const model::StackTable& stacks = trace.stacks();
+  for (uint32_t i = 0; i < stacks.frame_count(); ++i) {
+    const std::string_view module =
+        trace.Name(stacks.frame(model::FrameId{i}).module);
+    if (module.starts_with('/') && module != target) files.emplace(module);
+  }
+  std::vector<std::string> sentences;
+  for (const std::string& file : files) {
+    const LinkedKymo linked = FindLinkedKymo(file);
+    if (!linked.has_other || linked.has_this) continue;
+    sentences.push_back(absl::StrCat(
+        file,
+        " was built with another version of Kymo, so its ranges are not "
+        "recorded: build it with Kymo " KYMO_VERSION
+        ", which this command is of"));
+  }
+  return sentences;
 }
 
 }  // namespace kymo::tools

@@ -3,6 +3,9 @@
 #define KYMO_TOOLS_PROFILE_COMMAND_START_OTHER_KYMO_H_
 
 #include <string>
+#include <vector>
+
+#include "profiler/model/trace.h"
 
 namespace kymo::tools {
 
@@ -16,6 +19,11 @@ struct LinkedKymo {
 // for programs without Kymo, for broken notes, and for what is no ELF file.
 // Libraries that the program loads are not looked at.
 LinkedKymo FindLinkedKymo(const std::string& path);
+
+// A sentence for each file, except `target`, that stacks of the trace come from
+// and that has copies of another version only. Sorted.
+std::vector<std::string> DescribeOtherKymo(const model::Trace& trace,
+                                           const std::string& target);
 
 }  // namespace kymo::tools
 

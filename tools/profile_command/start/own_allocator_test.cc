@@ -7,14 +7,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "profiler/model/trace.h"
 #include "profiler/record/arena/layout.h"
 #include "profiler/record/arena/layout_note.h"
+#include "tests/support/test_trace.h"
 #include "tools/profile_command/start/elf_file.h"
 #include "tools/profile_command/start/other_kymo.h"
 
@@ -288,6 +292,27 @@ TEST(OtherKymoTest, OnlyAWholeNoteOfKymosCounts) {
        {uint64_t{1} << 20, uint64_t{1} << 40, ~uint64_t{0}}) {
     EXPECT_FALSE(HasOtherKymoWith(".note.kymo", good, claimed)) << claimed;
   }
+}
+
+TEST(OtherKymoTest, FilesThatWereSampledAreDescribed) {
+  const std::string newer = MadeElf({}, record::kLayoutVersion + 1).Write();
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  for (const std::string& file :
+       {newer, std::filesystem::absolute(Path("KYMO_TARGET")).string(),
+        std::string("/nowhere"), std::string("[kernel]")}) {
+    t.AddSample(main, 0, 1, {"f", "g"}, file);
+  }
+  const model::Trace trace = std::move(t).Build();
+  const std::vector<std::string> sentences = DescribeOtherKymo(trace, "/a");
+  ASSERT_EQ(sentences.size(), 1u);
+  EXPECT_TRUE(sentences[0].starts_with(
+      newer +
+      " was built with another version of Kymo, so its ranges are not "
+      "recorded"))
+      << sentences[0];
+  // Of the target it was said before it started.
+  EXPECT_TRUE(DescribeOtherKymo(trace, newer).empty());
 }
 
 TEST(OtherKymoTest, EachAnnotatedProgramHasTheNote) {
