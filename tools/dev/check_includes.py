@@ -7,8 +7,8 @@ Our sources begin with precompiled headers, so the compiler does not see that an
 include is missing; it sees that only in a workspace that uses this one. Nor does
 it where several sources are compiled as one. So this looks for names of the
 standard library, of Abseil, and of types that one header of ours defines, where
-they stand without their namespace; and for the header of each: in the source,
-or in the headers of ours that it includes.
+they stand without their namespace or behind its last part; and for the header
+of each: in the source, or in the headers of ours that it includes.
 
 Prints one line per violation, `file:line: what is wrong`, and ends with
 status 1 if there are any. It knows the names that our sources have most.
@@ -106,6 +106,9 @@ ALIAS = re.compile(r"\busing\s+([A-Z]\w*)\s*=|"
 # A word that can only be a type or a namespace.
 TYPE_NAME = re.compile(
     r"(?<![.>:\w])([A-Z]\w+)(?=::|\s*[&*]*\s+\w|[&*>])")
+NAMESPACE = re.compile(r"^namespace (?:kymo::)?(\w+) \{", re.M)
+# The same behind a namespace, where functions and constants may have the name.
+QUALIFIED = re.compile(r"\b([a-z]\w*)::([A-Z]\w+)\b(?!\()")
 
 
 class IncludeChecker:
@@ -165,6 +168,13 @@ class IncludeChecker:
                 left += ours
         return found
 
+    def _declares(self, path, name):
+        return re.search(rf"\b(?:class|struct|enum|using)\s+{name}\b",
+                         self._text(path))
+
+    def _namespaces(self, path):
+        return NAMESPACE.findall(self._text(path))
+
     def check_file(self, path):
         text = self._text(path)
         needed = {}  # by header, the first place of a name
@@ -178,11 +188,16 @@ class IncludeChecker:
                 needed[header] = match
         for match in TYPE_NAME.finditer(text):
             header = self._header_of_type.get(match.group(1))
-            if header and not re.search(
-                    rf"\b(?:class|struct|enum|using)\s+{match.group(1)}\b",
-                    text):
+            if header and not self._declares(path, match.group(1)):
                 needed.setdefault(header, match)
         have = self._included(path)
+        for match in QUALIFIED.finditer(text):
+            header = self._header_of_type.get(match.group(2))
+            if (header and header not in have and
+                    match.group(1) in self._namespaces(header) and
+                    not any(self._declares(file, match.group(2))
+                            for file in have)):
+                needed.setdefault(header, match)
         return [f"{path}:{line_of(text, match.start())}: {match.group()} needs"
                 f" the include <{header}>"
                 for header, match in sorted(needed.items())

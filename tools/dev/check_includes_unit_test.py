@@ -74,6 +74,21 @@ class CheckIncludesTest(unittest.TestCase):
              "profiler/base/bad.cc": "\nconst Once& once;\n"},
             "profiler/base/bad.cc:2: Once needs the include <profiler/base/a.h>")
 
+    def test_types_behind_their_namespace_need_their_header(self):
+        header = ("namespace kymo::model {\nstruct Trace {};\n"
+                  "struct Sum {};\n}\n")
+        self.assert_only(
+            {"profiler/base/a.h": header,
+             "profiler/base/b.h":
+             "namespace kymo::model {\nstruct Sum;\n}\n",
+             "profiler/base/bad.cc": "\nauto a = kymo::model::Trace{};\n",
+             "profiler/base/declared.cc":
+             '#include "profiler/base/b.h"\nUse(model::Sum{});\n',
+             "profiler/base/others.cc":
+             "auto a = model::Trace();\nauto b = text::Trace{};\n"},
+            "profiler/base/bad.cc:2: model::Trace needs the include"
+            " <profiler/base/a.h>")
+
 
 if __name__ == "__main__":
     unittest.main()
