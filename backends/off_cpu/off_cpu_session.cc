@@ -15,6 +15,7 @@
 
 #include "backends/off_cpu/calls/noted_calls.h"
 #include "backends/off_cpu/common_stop.h"
+#include "backends/off_cpu/cpu_limits.h"
 #include "backends/off_cpu/lock_names.h"
 #include "backends/off_cpu/look/thread_counts.h"
 #include "backends/off_cpu/own/own_threads.h"
@@ -120,6 +121,7 @@ class OffCpuSession final : public ActivitySession {
   NotedCalls calls_{&causes_, &waits_, &clock_};
   StackSamples samples_{&clock_, &causes_};
   uint32_t cpu_count_ = 0;
+  CpuLimits cpu_limits_;
   // Of the program's first thread, before its exec.
   model::ThreadCounts counts_before_;
   bool is_first_exec_ = true;
@@ -147,6 +149,7 @@ absl::Status OffCpuSession::Prepare(TargetSetup* setup) {
 absl::Status OffCpuSession::Start(pid_t pid) {
   pid_ = pid;
   cpu_count_ = CpuCount(running_ && running_->all ? 0 : pid);
+  cpu_limits_.Begin(pid, running_);
   if (own_ != nullptr) return StartOwn();
   if (running_) return StartRunning();
   counts_before_ = ReadThreadCounts(pid, pid);
@@ -228,6 +231,7 @@ void OffCpuSession::BeginThread(uint32_t pid, uint32_t tid, uint64_t time_ns) {
 void OffCpuSession::Poll() {
   if (events_ == nullptr) return;
   const uint64_t now_ns = NowNs();
+  cpu_limits_.Look(static_cast<TimeNs>(now_ns));
   if (own_ == nullptr && !running_) NoteCommonStop(now_ns);
   // A ring that fills up matters more than perfect order.
   const bool is_urgent = std::ranges::any_of(rings_, [](PerfRing* ring) {
@@ -408,6 +412,7 @@ absl::Status OffCpuSession::Stop() {
   events_->Disable();
   samples_.Disable();
   const uint64_t now_ns = NowNs();
+  cpu_limits_.Look();
   Drain(kForever);
   calls_.End(ledger_);
   causes_.Finish();
@@ -439,6 +444,7 @@ absl::Status OffCpuSession::Stop() {
 absl::StatusOr<Collected> OffCpuSession::Collect(model::TraceShard& shard) {
   auto states = std::make_shared<model::ThreadStates>();
   states->cpu_count = cpu_count_;
+  states->cpu_limit = cpu_limits_.Strongest();
   const auto is_own = [this](const ThreadKey& thread) {
     return record::IsThreadOfKymo(
         processes_.Thread(thread.pid, thread.tid).name);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/off_cpu/cpu_limits.h"
 #include "backends/off_cpu/look/thread_counts.h"
 #include "backends/off_cpu/thread_clock.h"
 #include "backends/off_cpu/thread_status.h"
@@ -63,6 +64,7 @@ class TotalsSession final : public ActivitySession {
   std::map<ThreadKey, Thread> threads_;
   uint64_t threads_not_timed_ = 0;
   uint32_t cpu_count_ = 0;
+  CpuLimits cpu_limits_;
   TimeNs last_look_ns_ = 0;
   int64_t next_look_ns_ = 0;  // CLOCK_MONOTONIC
   bool is_live_ = false;
@@ -82,6 +84,7 @@ ThreadKey KeyOf(int64_t pid, int64_t tid) {
 absl::Status TotalsSession::Start(pid_t pid) {
   last_look_ns_ = MonotonicNs() + EpochOffsetNs();
   cpu_count_ = CpuCount(pid);
+  cpu_limits_.Begin(pid, running_);
   if (running_) {
     LookAtRunning();
   } else {
@@ -120,6 +123,7 @@ void TotalsSession::LookAtRunning() {
 void TotalsSession::Poll() {
   const int64_t begin_ns = MonotonicNs();
   if (!is_live_ || begin_ns < next_look_ns_) return;
+  cpu_limits_.Look(begin_ns);
   const TimeNs now_ns = begin_ns + EpochOffsetNs();
   // Children are added while it goes on.
   for (auto pid = live_.begin(); pid != live_.end();) {
@@ -185,6 +189,7 @@ void TotalsSession::AddChildren(const ThreadKey& parent, TimeNs now_ns) {
 absl::Status TotalsSession::Stop() {
   next_look_ns_ = 0;
   Poll();
+  cpu_limits_.Look();
   is_live_ = false;
   return absl::OkStatus();
 }
@@ -192,6 +197,7 @@ absl::Status TotalsSession::Stop() {
 absl::StatusOr<Collected> TotalsSession::Collect(model::TraceShard& shard) {
   auto states = std::make_shared<model::ThreadStates>();
   states->cpu_count = cpu_count_;
+  states->cpu_limit = cpu_limits_.Strongest();
   for (const auto& [key, thread] : threads_) {
     const DurationNs on_cpu_ns =
         Later(thread.before.on_cpu_ns, thread.stat.on_cpu_ns);

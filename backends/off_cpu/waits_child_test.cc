@@ -2,6 +2,7 @@
 // test_interrupts.cc.
 //
 // Long, because each test runs with each source of stacks.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -496,6 +497,72 @@ TEST_F(TotalsTest, ChildrenAreFollowed) {
     }
   }
 }
+
+// Until its end, this process is in a control group that may use a fifth of a
+// CPU.
+class LimitedGroup {
+ public:
+  LimitedGroup() {
+    for (const std::string top : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup"}) {
+      const std::string folder =
+          top + "/kymo-waits-test-" + std::to_string(getpid());
+      if (mkdir(folder.c_str(), 0755) != 0) continue;
+      if (access((folder + "/cgroup.procs").c_str(), W_OK) != 0) {
+        rmdir(folder.c_str());  // no group
+        continue;
+      }
+      top_ = top;
+      folder_ = folder;
+      is_limited_ = (Write(folder + "/cpu.max", "20000 100000") ||
+                     Write(folder + "/cpu.cfs_quota_us", "20000")) &&
+                    Write(folder + "/cgroup.procs", std::to_string(getpid()));
+      return;
+    }
+  }
+  ~LimitedGroup() {
+    if (folder_.empty()) return;
+    Write(top_ + "/cgroup.procs", std::to_string(getpid()));
+    rmdir(folder_.c_str());
+  }
+  bool is_limited() const { return is_limited_; }
+
+ private:
+  static bool Write(const std::string& file, const std::string& text) {
+    return !!(std::ofstream(file) << text << std::flush);
+  }
+
+  std::string top_;
+  std::string folder_;
+  bool is_limited_ = false;
+};
+
+// With switches, and with totals only.
+class LimitTest : public TestWaiterRun,
+                  public ::testing::WithParamInterface<bool> {
+ protected:
+  std::unique_ptr<ActivitySession> NewSession() override {
+    return GetParam() ? TestWaiterRun::NewSession()
+                      : off_cpu::NewTotalsSession();
+  }
+};
+
+TEST_P(LimitTest, ALimitOfCpuTimeAndItsStopsAreCounted) {
+  {
+    const LimitedGroup group;
+    if (!group.is_limited()) {
+      GTEST_SKIP() << "NOT TESTED HERE: no limited cgroup can be made";
+    }
+    ASSERT_NO_FATAL_FAILURE(Run("mix", 500));
+  }
+  const model::CpuLimit& limit = shard_.thread_states->cpu_limit;
+  EXPECT_EQ(limit.quota_ns, 20 * kNsPerMs);
+  EXPECT_EQ(limit.period_ns, 100 * kNsPerMs);
+  EXPECT_GE(limit.throttled_periods, 1u);
+  EXPECT_LE(limit.throttled_periods, limit.periods);
+  EXPECT_GT(limit.throttled_ns, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sessions, LimitTest, ::testing::Bool());
 
 TEST(ParseThreadStatusTest, ReadsNameStateAndSwitches) {
   // proc(5)
