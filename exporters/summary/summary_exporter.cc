@@ -210,6 +210,7 @@ std::string SummaryText(const Trace& trace, model::LossLedger ledger,
   WriteWindow(trace, json);
   WriteProcesses(trace, json);
   WriteTracks(trace, totals, model::TrackKind::kThread, json);
+  WriteCpuLimit(trace, json);
   WriteTracks(trace, totals, model::TrackKind::kStream, json);
   WriteTotals(totals, json);
   const analysis::MemoryUsage memory = analysis::MeasureMemoryUsage(trace);

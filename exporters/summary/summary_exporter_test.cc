@@ -108,6 +108,28 @@ TEST(SummaryExporterTest, ThreadsHaveTheirTimesWhereTheyAreKnown) {
   EXPECT_EQ(times.at("run_queue").string_value(), "last known");
 }
 
+TEST(SummaryExporterTest, ALimitOfCpuTimeIsThereIfItIsKnown) {
+  TestTrace t;
+  t.SetThreadTimes({{.track = t.AddThread(7, 7, "main"), .wall_ns = 900}});
+  EXPECT_FALSE(
+      ParseJson(Summary(std::move(t).Build())).fields().contains("cpu_limit"));
+  TestTrace limited;
+  limited.SetCpuLimit({.quota_ns = 150,
+                       .period_ns = 100,
+                       .periods = 9,
+                       .throttled_periods = 4,
+                       .throttled_ns = 70});
+  const auto json = ParseJson(Summary(std::move(limited).Build()));
+  const auto& limit = json.fields().at("cpu_limit").struct_value().fields();
+  const std::map<std::string, double> expected = {
+      {"cpus", 1.5},  {"quota_ns", 150},        {"period_ns", 100},
+      {"periods", 9}, {"throttled_periods", 4}, {"throttled_ns", 70}};
+  EXPECT_EQ(limit.size(), expected.size());
+  for (const auto& [name, value] : expected) {
+    EXPECT_EQ(limit.at(name).number_value(), value) << name;
+  }
+}
+
 TEST(SummaryExporterTest, WaitsAreNumbers) {
   TestTrace t;
   const auto main = t.AddThread(7, 7, "main");

@@ -93,4 +93,21 @@ void WriteTracks(const Trace& trace, const analysis::Totals& totals,
   json.EndArray();
 }
 
+void WriteCpuLimit(const Trace& trace, JsonWriter& json) {
+  const model::ThreadStates* const states = trace.thread_states();
+  if (states == nullptr || states->cpu_limit.quota_ns == 0) return;
+  const model::CpuLimit& limit = states->cpu_limit;
+  json.Key("cpu_limit");
+  json.BeginObject();
+  json.Key("cpus");
+  json.Double(limit.cpus());
+  json.Member("quota_ns", limit.quota_ns);
+  json.Member("period_ns", limit.period_ns);
+  json.Member("periods", static_cast<int64_t>(limit.periods));
+  json.Member("throttled_periods",
+              static_cast<int64_t>(limit.throttled_periods));
+  json.Member("throttled_ns", limit.throttled_ns);
+  json.EndObject();
+}
+
 }  // namespace kymo

@@ -1,6 +1,7 @@
 #include "profiler/analysis/wait_names.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -304,6 +305,19 @@ std::string LockText(const Trace& trace, WaitPlaces& places,
 std::string LockName(const Trace& trace, uint64_t object, model::NameId name) {
   const std::string text = ObjectName(trace, WaitKind::kLock, object, name);
   return text.empty() ? "[unknown]" : text;
+}
+
+std::string CpusText(double cpus) {
+  const double rounded = std::round(cpus * 1000) / 1000;
+  return absl::StrCat(rounded, rounded == 1 ? " CPU" : " CPUs");
+}
+
+std::string StoppedText(const model::CpuLimit& limit) {
+  if (limit.throttled_periods == 0) return "stopped no thread";
+  return absl::StrCat("stopped threads in ", limit.throttled_periods, " of ",
+                      limit.periods,
+                      limit.periods == 1 ? " period" : " periods", " of ",
+                      static_cast<double>(limit.period_ns) / kNsPerMs, " ms");
 }
 
 }  // namespace kymo::analysis

@@ -18,6 +18,7 @@
 #include "profiler/base/time.h"
 #include "profiler/model/stack_table.h"
 #include "profiler/model/string_table.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/model/trace.h"
 #include "profiler/model/waits.h"
 
@@ -100,6 +101,13 @@ std::string LockText(const model::Trace& trace, WaitPlaces& places,
 // ObjectName of a lock; "[unknown]" if it is not known.
 std::string LockName(const model::Trace& trace, uint64_t object,
                      model::NameId name);
+
+// "1 CPU", "0.5 CPUs".
+std::string CpusText(double cpus);
+
+// What a limit did: "stopped threads in 41 of 80 periods of 100 ms", or
+// "stopped no thread".
+std::string StoppedText(const model::CpuLimit& limit);
 
 }  // namespace kymo::analysis
 

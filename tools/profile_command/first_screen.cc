@@ -395,8 +395,10 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
       Colored(Wrapped(Headline(trace, tables, facts), options.width, 2), kBold,
               options.color);
   out += "\n";
-  const std::string waits = ThreadsLine(trace, facts.wall_ns);
-  if (!waits.empty()) out += Wrapped(waits, options.width, 2) + "\n";
+  for (const std::string& line :
+       {ThreadsLine(trace, facts.wall_ns), CpuLimitLine(trace)}) {
+    if (!line.empty()) out += Wrapped(line, options.width, 2) + "\n";
+  }
   const std::string programs = ProgramsTable(trace, options);
   if (!programs.empty()) out += "\n" + programs;
   const report::FittedTableOptions fit = {.width = options.width,

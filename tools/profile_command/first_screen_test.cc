@@ -157,6 +157,32 @@ TEST(FirstScreenTest, SaysHowManyCpusWereUsedAndWhatThreadsDid) {
   EXPECT_EQ(TableCount(tables), 1u);
 }
 
+TEST(FirstScreenTest, SaysWhatTheContainersCpuLimitDid) {
+  ScreenTables tables;
+  tables.has_threads = true;
+  const auto lines_with = [&tables](const model::CpuLimit& limit) {
+    TestTrace t = WithThreadTimes();
+    t.SetCpuLimit(limit);
+    return Lines(Screen(tables, {.width = 120}, std::move(t)));
+  };
+  const auto lines = lines_with({.quota_ns = 75 * kNsPerMs,
+                                 .period_ns = 100 * kNsPerMs,
+                                 .periods = 80,
+                                 .throttled_periods = 41});
+  ASSERT_EQ(lines.size(), 8u);
+  EXPECT_THAT(lines[1], testing::StartsWith("0.60 of 0.75 CPUs used; 2 "));
+  EXPECT_EQ(lines[2],
+            "CPU limit of the container (cgroup): 0.75 CPUs; it stopped "
+            "threads in 41 of 80 periods of 100 ms");
+  // More than there are.
+  const auto wide = lines_with(
+      {.quota_ns = 1000 * kNsPerMs, .period_ns = 250 * kNsPerMs, .periods = 1});
+  EXPECT_THAT(wide[1], testing::StartsWith("0.60 of 2 CPUs used; 2 "));
+  EXPECT_EQ(wide[2],
+            "CPU limit of the container (cgroup): 4 CPUs; it stopped no "
+            "thread");
+}
+
 TEST(FirstScreenTest, ProgramsComeFirstIfThereAreSeveral) {
   TestTrace t;
   t.AddProcess(1, "make");

@@ -109,9 +109,10 @@ std::string ThreadsLine(const model::Trace& trace, DurationNs wall_ns) {
                                          static_cast<double>(wall_ns);
   const size_t count = states->threads.size();
   std::string line = FormatFixed(cpus, 2);
-  if (states->cpu_count > 0) absl::StrAppend(&line, " of ", states->cpu_count);
-  absl::StrAppend(&line, states->cpu_count == 1 ? " CPU" : " CPUs", " used; ",
-                  count, count == 1 ? " thread was" : " threads were");
+  const double usable = states->usable_cpus();
+  absl::StrAppend(
+      &line, usable > 0 ? " of " + analysis::CpusText(usable) : " CPUs",
+      " used; ", count, count == 1 ? " thread was" : " threads were");
   const analysis::WaitSummary waits = analysis::SummarizeWaits(trace);
   const char* const of_time = count == 1 ? " of its time" : " of their time";
   const DurationNs idle_ns = std::min(waits.idle_ns, sum.blocked_ns());
@@ -131,6 +132,15 @@ std::string ThreadsLine(const model::Trace& trace, DurationNs wall_ns) {
                   Percent(sum.blocked_ns() - idle_ns, busy_ns),
                   BlockedBy(waits.blocked_ns, busy_ns));
   return line;
+}
+
+std::string CpuLimitLine(const model::Trace& trace) {
+  const model::ThreadStates* const states = trace.thread_states();
+  if (states == nullptr || states->cpu_limit.quota_ns == 0) return "";
+  const model::CpuLimit& limit = states->cpu_limit;
+  return absl::StrCat(
+      "CPU limit of the container (cgroup): ", analysis::CpusText(limit.cpus()),
+      "; it ", analysis::StoppedText(limit));
 }
 
 std::string StillRunning(const model::Trace& trace, std::string_view target,

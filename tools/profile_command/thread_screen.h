@@ -40,6 +40,10 @@ namespace kymo::tools {
 // The program ran for `wall_ns`. Without a newline, of any width.
 std::string ThreadsLine(const model::Trace& trace, DurationNs wall_ns);
 
+// The limit of CPU time, and in how many of its periods it stopped threads.
+// Without a newline, of any width.
+std::string CpuLimitLine(const model::Trace& trace);
+
 // The CPU time of all threads: by the kernel's records of switches, or else by
 // the samples.
 DurationNs RecordedCpuNs(const model::Trace& trace);
