@@ -174,7 +174,8 @@ void AddSerialParts(const FindingRun& run, const std::vector<WaitGroup>& groups,
   const Trace& trace = run.trace;
   const model::ThreadStates& states = *trace.thread_states();
   // On one CPU nothing runs at once; of an unknown number nobody can tell.
-  if (states.cpu_count < 2) return;
+  const double usable = states.usable_cpus();
+  if (usable < 2) return;
   std::map<int64_t, DurationNs> on_cpu_of_process;
   std::vector<DurationNs> on_cpu_ns(trace.tracks().size());
   for (const ThreadTimes& times : states.threads) {
@@ -201,7 +202,7 @@ void AddSerialParts(const FindingRun& run, const std::vector<WaitGroup>& groups,
         "The ", TrackText(trace, track), " waited ",
         TimeText(waits.duration_ns), " for other threads, mostly in ",
         NameText(place), "; these used at most ", report::FormatFixed(cpus, 1),
-        " of ", states.cpu_count, " CPUs in that time");
+        " of ", CpusText(usable), " in that time");
     finding.next_step =
         "Divide the work that it waits for among more threads, or let it do a "
         "part of the work itself";
@@ -226,17 +227,67 @@ int64_t MostAtOnce(const std::vector<ThreadTimes>& threads) {
   return most;
 }
 
-// Whether threads waited most of that time while others than their own had a
-// CPU. While the program has all CPUs, only its other threads wait.
-bool OthersHadCpus(const model::ThreadStates& states, const ThreadTimes& sum) {
-  if (states.cpu_count == 0) return false;
-  const int64_t cpus = states.cpu_count;
-  const int64_t beyond =
-      std::max<int64_t>(MostAtOnce(states.threads) - cpus, 0);
-  const double for_own = static_cast<double>(beyond) *
-                         static_cast<double>(sum.on_cpu_ns) /
-                         static_cast<double>(cpus);
-  return for_own < static_cast<double>(sum.runnable_ns) / 2;
+// What threads that could run mostly waited for.
+enum class ShortageCause {
+  kLimit,          // the control group's limit stopped them
+  kOtherPrograms,  // had the CPUs
+  kUnknown,        // or the program's own other threads had the CPUs
+};
+
+ShortageCause CauseOf(const model::ThreadStates& states, const ThreadTimes& sum,
+                      bool is_limited) {
+  if (states.cpu_count == 0) return ShortageCause::kUnknown;
+  const model::CpuLimit& limit = states.cpu_limit;
+  // A group that is stopped had its whole quota in that period. Without other
+  // programs it would not have had more. At least one thread waits on each CPU
+  // on which threads are stopped.
+  if (is_limited && (limit.throttled_periods * 2 >= limit.periods ||
+                     limit.throttled_ns >= sum.runnable_ns / 2)) {
+    return ShortageCause::kLimit;
+  }
+  const double cpus = states.cpu_count;
+  const auto threads = static_cast<double>(MostAtOnce(states.threads));
+  const double most_for_limit =
+      threads * std::min(static_cast<double>(limit.throttled_ns),
+                         static_cast<double>(limit.throttled_periods) *
+                             static_cast<double>(limit.period_ns));
+  // While the program has all CPUs, only its other threads wait.
+  const double for_own =
+      std::max(threads - cpus, 0.0) * static_cast<double>(sum.on_cpu_ns) / cpus;
+  return for_own + most_for_limit < static_cast<double>(sum.runnable_ns) / 2
+             ? ShortageCause::kOtherPrograms
+             : ShortageCause::kUnknown;
+}
+
+std::string_view ReasonText(ShortageCause cause) {
+  switch (cause) {
+    case ShortageCause::kLimit:
+      return " because of a CPU limit";
+    case ShortageCause::kOtherPrograms:
+      return " while other programs had the CPUs";
+    case ShortageCause::kUnknown:
+      break;
+  }
+  return " for a CPU";
+}
+
+std::string ShortageStep(ShortageCause cause, int64_t threads, int64_t cpus,
+                         bool may_be_limited) {
+  if (cause == ShortageCause::kLimit) {
+    return absl::StrCat(
+        "Raise the container's CPU limit (cpu.max; --cpus of docker, "
+        "resources.limits.cpu of Kubernetes)",
+        threads > 1 ? ", or use fewer threads" : "");
+  }
+  const bool has_spare_threads = cpus == 0 || threads > cpus;
+  return absl::StrCat(
+      cause == ShortageCause::kUnknown && has_spare_threads
+          ? "Use no more threads than CPUs, or end what else runs on the "
+            "machine"
+          : "End what else runs on the machine",
+      may_be_limited ? ", or raise the limit of CPU time that the container "
+                       "may have"
+                     : "");
 }
 
 void AddShortage(const FindingRun& run, std::vector<Finding>& findings) {
@@ -250,29 +301,33 @@ void AddShortage(const FindingRun& run, std::vector<Finding>& findings) {
   const auto most =
       std::ranges::max_element(states.threads, {}, &ThreadTimes::runnable_ns);
   const auto threads = static_cast<int64_t>(states.threads.size());
-  // The count is that of one program. Nobody knows whether the ranks of a job
-  // had the same CPUs or each its own.
+  // The count and the limit are those of one program. Nobody knows whether the
+  // ranks of a job had the same CPUs or each its own.
   const bool is_job = run.ranks.Get().calls.ranks.size() > 1;
   const int64_t cpus = is_job ? 0 : states.cpu_count;  // 0: not known
-  const bool is_for_others = !is_job && OthersHadCpus(states, sum);
+  const model::CpuLimit& limit = states.cpu_limit;
+  const bool is_limited =
+      !is_job && limit.quota_ns > 0 && run.Matters(limit.throttled_ns);
+  const ShortageCause cause =
+      is_job ? ShortageCause::kUnknown : CauseOf(states, sum, is_limited);
   Finding finding = run.OfTime(FindingKind::kCpuShortage, sum.runnable_ns);
   finding.title = absl::StrCat(
       "Threads that could run waited ", TimeText(sum.runnable_ns),
-      is_for_others ? " while other programs had the CPUs" : " for a CPU",
-      ", and ran for ", TimeText(sum.on_cpu_ns),
+      ToAbsl(ReasonText(cause)), ", and ran for ", TimeText(sum.on_cpu_ns),
       is_job ? ", in a job of " : ", in a program of ",
       CountText(threads, "thread", "threads"));
   if (cpus > 0) {
     absl::StrAppend(&finding.title, " on ", CountText(cpus, "CPU", "CPUs"));
   }
-  // A container's limit takes the CPUs away like another program.
-  finding.next_step =
-      is_for_others ? "End what else runs on the machine, or raise the limit "
-                      "of CPU time that the container may have"
-      : cpus == 0 || threads > cpus
-          ? "Use no more threads than CPUs, or end what else "
-            "runs on the machine"
-          : "End what else runs on the machine";
+  if (is_limited) {
+    absl::StrAppend(&finding.title, "; the container's CPU limit (cgroup, ",
+                    CpusText(limit.cpus()), ") ", StoppedText(limit));
+  }
+  // A limit that could not be read takes the CPUs away like another program.
+  finding.next_step = ShortageStep(
+      cause, threads, cpus,
+      is_limited ||
+          (cause == ShortageCause::kOtherPrograms && limit.quota_ns == 0));
   finding.evidence = {.kind = EvidenceKind::kRow,
                       .name = TrackText(run.trace, most->track),
                       .table = "threads",

@@ -158,8 +158,10 @@ TEST(WaitFindingsTest, ShortWaitsHaveAStackAsEvidence) {
 }
 
 // Main waits 800 ms for a worker that uses `on_cpu_ns`.
-std::vector<Finding> Serial(DurationNs on_cpu_ns, uint32_t cpus) {
+std::vector<Finding> Serial(DurationNs on_cpu_ns, uint32_t cpus,
+                            DurationNs quota_ns = 0) {
   Threads threads(on_cpu_ns, cpus);
+  threads.t.SetCpuLimit({.quota_ns = quota_ns, .period_ns = 100 * kMs});
   threads.Wait(threads.main, WaitKind::kCondition, 100, 800 * kMs,
                {"main", "Join"});
   return Found(std::move(threads.t), FindingKind::kSerialPart);
@@ -190,6 +192,11 @@ TEST(WaitFindingsTest, OnOneCpuNothingRunsAtOnce) {
   EXPECT_EQ(Serial(760 * kMs, 2).size(), 1u);
   EXPECT_TRUE(Serial(760 * kMs, 1).empty());
   EXPECT_TRUE(Serial(760 * kMs, 0).empty());  // not known
+  // A limit of one of eight CPUs is the same.
+  EXPECT_TRUE(Serial(760 * kMs, 8, 100 * kMs).empty());
+  const auto found = Serial(760 * kMs, 8, 250 * kMs);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].title.find(" of 2.5 CPUs "), std::string::npos);
 }
 
 std::vector<Finding> Shortage(DurationNs runnable_ns, DurationNs on_cpu_ns,
@@ -258,6 +265,89 @@ TEST(WaitFindingsTest, OtherProgramsHadTheCpusIfOnesOwnThreadsCannotHaveThem) {
   EXPECT_NE(title(6'020 * kMs, 0).find(kOthers), std::string::npos);
   // One after the other, none waits for another.
   EXPECT_NE(title(5'990 * kMs, 10'000 * kMs).find(kOthers), std::string::npos);
+}
+
+// Two threads on two CPUs, in a group that may use half of a CPU.
+Finding Limited(model::CpuLimit limit) {
+  TestTrace t;
+  t.SetWindow(0, 8'000 * kMs);
+  const auto main = t.AddThread(7, 7, "main");
+  const auto worker = t.AddThread(7, 8, "worker");
+  model::ThreadTimes times = {.track = main,
+                              .wall_ns = 8'000 * kMs,
+                              .on_cpu_ns = 2'000 * kMs,
+                              .runnable_ns = 3'000 * kMs};
+  std::vector<model::ThreadTimes> threads = {times};
+  times.track = worker;
+  threads.push_back(times);
+  t.SetThreadTimes(std::move(threads), 2);
+  limit.quota_ns = 50 * kMs;
+  limit.period_ns = 100 * kMs;
+  t.SetCpuLimit(limit);
+  const auto found = Found(std::move(t), FindingKind::kCpuShortage);
+  EXPECT_EQ(found.size(), 1u);
+  return found.empty() ? Finding() : found[0];
+}
+
+TEST(WaitFindingsTest, TheLimitOfTheContainerStoppedThreads) {
+  const Finding found = Limited(
+      {.periods = 80, .throttled_periods = 79, .throttled_ns = 6'000 * kMs});
+  EXPECT_EQ(found.title,
+            "Threads that could run waited 6.00 s because of a CPU limit, and "
+            "ran for 4.00 s, in a program of 2 threads on 2 CPUs; the "
+            "container's CPU limit (cgroup, 0.5 CPUs) stopped threads in 79 of "
+            "80 periods of 100 ms");
+  EXPECT_EQ(found.next_step,
+            "Raise the container's CPU limit (cpu.max; --cpus of docker, "
+            "resources.limits.cpu of Kubernetes), or use fewer threads");
+}
+
+// In half of the periods, or for half of the time that threads waited, one of
+// each CPU at least.
+TEST(WaitFindingsTest, TheLimitIsTheCauseFromAHalfOn) {
+  constexpr std::string_view kLimit = "because of a CPU limit";
+  constexpr std::string_view kOthers = "while other programs had the CPUs";
+  constexpr std::string_view kEnd = "10 of 20 periods of 100 ms";
+  const Finding half = Limited(
+      {.periods = 20, .throttled_periods = 10, .throttled_ns = 400 * kMs});
+  EXPECT_NE(half.title.find(kLimit), std::string::npos) << half.title;
+  EXPECT_TRUE(half.title.ends_with(kEnd)) << half.title;
+  const Finding seldom = Limited(
+      {.periods = 90, .throttled_periods = 40, .throttled_ns = 3'000 * kMs});
+  EXPECT_NE(seldom.title.find(kLimit), std::string::npos) << seldom.title;
+
+  // Both threads may have waited for 1.5 s each.
+  const Finding unknown = Limited(
+      {.periods = 90, .throttled_periods = 40, .throttled_ns = 1'500 * kMs});
+  EXPECT_TRUE(unknown.title.starts_with(
+      "Threads that could run waited 6.00 s for a CPU, and ran"))
+      << unknown.title;
+  EXPECT_TRUE(unknown.title.ends_with("40 of 90 periods of 100 ms"));
+  const Finding others = Limited(
+      {.periods = 90, .throttled_periods = 40, .throttled_ns = 1'490 * kMs});
+  EXPECT_NE(others.title.find(kOthers), std::string::npos) << others.title;
+  EXPECT_TRUE(others.title.ends_with("40 of 90 periods of 100 ms"));
+  EXPECT_EQ(others.next_step,
+            "End what else runs on the machine, or raise the limit of CPU time "
+            "that the container may have");
+  // Threads cannot have been stopped for longer than the periods.
+  const Finding short_stops = Limited(
+      {.periods = 90, .throttled_periods = 14, .throttled_ns = 2'900 * kMs});
+  EXPECT_NE(short_stops.title.find(kOthers), std::string::npos)
+      << short_stops.title;
+}
+
+TEST(WaitFindingsTest, ALimitThatHardlyStoppedThreadsIsNotSaid) {
+  for (const DurationNs throttled_ns : {DurationNs{0}, 399 * kMs}) {
+    const Finding found = Limited({.periods = 2,
+                                   .throttled_periods = throttled_ns > 0,
+                                   .throttled_ns = throttled_ns});
+    EXPECT_EQ(found.title,
+              "Threads that could run waited 6.00 s while other programs had "
+              "the CPUs, and ran for 4.00 s, in a program of 2 threads on 2 "
+              "CPUs");
+    EXPECT_EQ(found.next_step, "End what else runs on the machine");
+  }
 }
 
 TEST(WaitFindingsTest, APollThatMayBeIdleComesLast) {
