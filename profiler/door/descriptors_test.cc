@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -63,6 +66,94 @@ TEST(DescriptorsTest, AProgramWithoutDescriptorsIsNotKeptBusy) {
   }
   EXPECT_LT(looks, kMostLooks);
   EXPECT_TRUE(door->End().ok());
+}
+
+// The inode of each open descriptor of this process; 0: it is not open.
+using Files = std::array<ino_t, 64>;
+
+Files OpenFiles() {
+  Files files = {};
+  for (int fd = 0; fd < static_cast<int>(files.size()); ++fd) {
+    struct stat about;
+    if (fstat(fd, &about) == 0) files[fd] = about.st_ino;
+  }
+  return files;
+}
+
+// As daemons do. Then files of its own take the numbers.
+Files CloseAllAndOpenOthers() {
+  const Files before = OpenFiles();
+  close_range(3, ~0U, 0);
+  int count = 0;
+  for (size_t fd = 3; fd < before.size(); ++fd) count += before[fd] != 0;
+  for (int pair[2]; count > 0; count -= 2) {
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    // Each has something to read.
+    EXPECT_EQ(write(pair[0], "x", 1), 1);
+    EXPECT_EQ(write(pair[1], "x", 1), 1);
+  }
+  return OpenFiles();
+}
+
+// Whether these files are open, and nobody has read from their sockets.
+bool AreUntouched(const Files& files) {
+  if (OpenFiles() != files) return false;
+  for (int fd = 3; fd < static_cast<int>(files.size()); ++fd) {
+    char text;
+    if (files[fd] != 0 && recv(fd, &text, 1, MSG_PEEK | MSG_DONTWAIT) != 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+TEST(DescriptorsTest, AForkedChildKeepsTheProgramsFiles) {
+  const TestProgram program([](Shared& shared) {
+    OpenTheDoor(shared);
+    while (shared.wish == 0) Work(shared);
+    const Files files = CloseAllAndOpenOthers();
+    const pid_t child = fork();
+    if (child == 0) _exit(AreUntouched(files) ? 0 : 1);
+    int status = -1;
+    waitpid(child, &status, 0);
+    shared.done = status == 0 ? 1 : -1;
+    for (;;) pause();
+  });
+  program.WaitForDoor();
+  const auto doors = Knock(program.pid());
+  ASSERT_TRUE(doors.ok()) << doors.status();
+  ASSERT_TRUE(doors->front()->Begin({.chunk_bytes = record::kChunkBytes}).ok());
+  program.shared().wish = 1;
+  while (program.shared().done == 0) usleep(100);
+  EXPECT_EQ(program.shared().done, 1);
+}
+
+TEST(DescriptorsTest, TheDoorsThreadLeavesTheProgramsFilesAlone) {
+  const TestProgram program([](Shared& shared) {
+    OpenTheDoor(shared);
+    while (shared.wish == 0) Work(shared);
+    const Files files = CloseAllAndOpenOthers();
+    shared.done = 1;
+    while (shared.wish == 1) Work(shared);
+    shared.done = AreUntouched(files) ? 2 : -1;
+    for (;;) pause();
+  });
+  program.WaitForDoor();
+  {
+    const auto doors = Knock(program.pid());
+    ASSERT_TRUE(doors.ok()) << doors.status();
+    ASSERT_TRUE(
+        doors->front()->Begin({.chunk_bytes = record::kChunkBytes}).ok());
+    program.WaitForRounds(10);
+    EXPECT_TRUE(program.shared().is_recording);
+    program.Wish(1);
+  }
+  // The thread sees that the command has left, and goes itself.
+  while (!DoorThread(program.pid(), "State:").empty()) usleep(1000);
+  while (program.shared().is_recording) usleep(100);
+  program.shared().wish = 2;
+  while (program.shared().done == 1) usleep(100);
+  EXPECT_EQ(program.shared().done, 2);
 }
 
 }  // namespace

@@ -2,14 +2,12 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,45 +26,30 @@ namespace {
 
 constexpr size_t kStackBytes = 128 * 1024;
 
-// A program may close descriptors that it does not know, and open others under
-// their numbers.
-constinit ino_t door_inode = 0;
-
-ino_t InodeOf(int socket) noexcept {
-  struct stat about;
-  return fstat(socket, &about) == 0 && S_ISSOCK(about.st_mode) ? about.st_ino
-                                                               : 0;
-}
-
-bool IsArena(int fd) noexcept {
-  struct stat about;
-  const int seals = fcntl(fd, F_GET_SEALS);
-  return fstat(fd, &about) == 0 &&
-         about.st_size == static_cast<off_t>(own.arena.bytes()) && seals >= 0 &&
-         (seals & F_SEAL_SHRINK) != 0;
-}
-
 // The same user, or root. A program that hides its memory from its user
 // (PR_SET_DUMPABLE) is root's.
-bool MayRecord(int peer) noexcept {
+bool MayRecord(const KeptDescriptor& peer) noexcept {
   ucred who = {};
   socklen_t size = sizeof(who);
-  if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return false;
+  if (getsockopt(peer.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) {
+    return false;
+  }
   if (who.uid == 0) return true;
   return who.uid == geteuid() && prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1;
 }
 
 // False if nothing came in time, or no message of this protocol.
-bool Receive(int peer, DoorMessage* message) noexcept {
-  pollfd waits = {.fd = peer, .events = POLLIN, .revents = 0};
-  if (poll(&waits, 1, kDoorWaitMs) != 1) return false;
-  return recv(peer, message, sizeof(*message), MSG_DONTWAIT) ==
+bool Receive(const KeptDescriptor& peer, DoorMessage* message) noexcept {
+  pollfd waits = {.fd = peer.get(), .events = POLLIN, .revents = 0};
+  if (waits.fd < 0 || poll(&waits, 1, kDoorWaitMs) != 1) return false;
+  return recv(peer.get(), message, sizeof(*message), MSG_DONTWAIT) ==
              sizeof(*message) &&
          message->magic == kDoorMagic;
 }
 
 // `fd`: goes along; negative: none.
-void Answer(int peer, const DoorMessage& answer, int fd = -1) noexcept {
+void Answer(const KeptDescriptor& peer, const DoorMessage& answer,
+            int fd = -1) noexcept {
   iovec text = {.iov_base = const_cast<DoorMessage*>(&answer),
                 .iov_len = sizeof(answer)};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -82,10 +65,10 @@ void Answer(int peer, const DoorMessage& answer, int fd = -1) noexcept {
     header->cmsg_len = CMSG_LEN(sizeof(int));
     memcpy(CMSG_DATA(header), &fd, sizeof(int));
   }
-  (void)sendmsg(peer, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  (void)sendmsg(peer.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-void Answer(int peer, DoorAnswer answer) noexcept {
+void Answer(const KeptDescriptor& peer, DoorAnswer answer) noexcept {
   Answer(peer, {.answer = answer});
 }
 
@@ -114,9 +97,9 @@ DoorMessage Claim() noexcept {
   answer.error = MakeLocalArena();
   if (answer.error != 0) {
     answer.answer = DoorAnswer::kNoMemory;
-  } else if (own.arena_plus_1 == 0) {
+  } else if (!own.arena_file.is_set()) {
     answer.answer = DoorAnswer::kPrivateMemory;
-  } else if (!IsArena(own.arena_plus_1 - 1)) {
+  } else if (own.arena_file.get() < 0) {
     answer.answer = DoorAnswer::kNoMemory;
     answer.error = EBADF;
   } else {
@@ -215,20 +198,27 @@ void GiveBack() noexcept {
   memset(wiped->populated, 0, sizeof(wiped->populated));
 }
 
+// None, and errno, if nobody could be let in.
+KeptDescriptor Accept(const KeptDescriptor& door) noexcept {
+  return KeptDescriptor(AboveStandardStreams(
+      accept4(door.get(), nullptr, nullptr, SOCK_CLOEXEC)));
+}
+
 // Tells others that knock meanwhile. Returns false when the command has left.
-bool WaitForCommand(int peer, int door, DoorMessage* message) noexcept {
+bool WaitForCommand(const KeptDescriptor& peer, const KeptDescriptor& door,
+                    DoorMessage* message) noexcept {
   for (;;) {
-    pollfd waits[2] = {{.fd = peer, .events = POLLIN, .revents = 0},
-                       {.fd = door, .events = POLLIN, .revents = 0}};
-    if (poll(waits, 2, -1) < 0) {
-      if (errno == EINTR) continue;
-      return false;
-    }
+    pollfd waits[2] = {{.fd = peer.get(), .events = POLLIN, .revents = 0},
+                       {.fd = door.get(), .events = POLLIN, .revents = 0}};
+    if (waits[0].fd < 0) return false;
+    // Not for ever: if the program closes the peer's descriptor, and opens a
+    // file of its own under that number, poll() waits for that file.
+    const int ready = poll(waits, 2, kDoorWaitMs);
+    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+    if (ready < 0) return false;
     if (waits[0].revents != 0) return Receive(peer, message);
-    if (InodeOf(door) != door_inode) return false;
-    const int other =
-        AboveStandardStreams(accept4(door, nullptr, nullptr, SOCK_CLOEXEC));
-    if (other < 0) {
+    KeptDescriptor other = Accept(door);
+    if (!other.is_set()) {
       // As in RunDoor, but for the command.
       poll(waits, 1, 1000);
       continue;
@@ -236,11 +226,11 @@ bool WaitForCommand(int peer, int door, DoorMessage* message) noexcept {
     if (MayRecord(other) && Receive(other, message)) {
       Answer(other, DoorAnswer::kRecorded);
     }
-    close(other);
+    other.Close();
   }
 }
 
-void Serve(int peer, int door) noexcept {
+void Serve(const KeptDescriptor& peer, const KeptDescriptor& door) noexcept {
   if (!MayRecord(peer)) return Answer(peer, DoorAnswer::kNotPermitted);
   DoorMessage message;
   if (!Receive(peer, &message)) return;
@@ -252,7 +242,7 @@ void Serve(int peer, int door) noexcept {
   }
   const DoorMessage claimed = Claim();
   if (claimed.answer != DoorAnswer::kYes) return Answer(peer, claimed);
-  Answer(peer, claimed, own.arena_plus_1 - 1);
+  Answer(peer, claimed, own.arena_file.get());
   while (WaitForCommand(peer, door, &message)) {
     if (message.request == DoorRequest::kBegin) {
       Answer(peer, Begin(message));
@@ -267,28 +257,33 @@ void Serve(int peer, int door) noexcept {
   GiveBack();
 }
 
-void* RunDoor(void* argument) {
-  const int door = static_cast<int>(reinterpret_cast<intptr_t>(argument));
+KeptDescriptor OwnDoor() noexcept {
+  Lock lock(GetWiped());
+  return own.door;
+}
+
+void SetKnocker(const KeptDescriptor& peer) noexcept {
+  Lock lock(GetWiped());
+  own.knocker = peer;
+}
+
+void* RunDoor(void*) {
+  const KeptDescriptor door = OwnDoor();
   prctl(PR_SET_NAME, kDoorThread, 0, 0, 0);
   OwnSetThreadPaused(1);
-  while (InodeOf(door) == door_inode) {
-    const int peer =
-        AboveStandardStreams(accept4(door, nullptr, nullptr, SOCK_CLOEXEC));
-    if (peer < 0) {
+  while (door.get() >= 0) {
+    KeptDescriptor peer = Accept(door);
+    if (!peer.is_set()) {
       // The program has no descriptor left, say. It is not this thread's to
       // fill a CPU until it has.
       const timespec pause = {.tv_sec = 1, .tv_nsec = 0};
       if (errno != EINTR && errno != ECONNABORTED) nanosleep(&pause, nullptr);
       continue;
     }
-    {
-      Lock lock(GetWiped());
-      own.knocker_plus_1 = peer + 1;
-    }
+    SetKnocker(peer);
     Serve(peer, door);
-    Lock lock(GetWiped());
-    own.knocker_plus_1 = 0;
-    close(peer);
+    peer.Close();
+    SetKnocker({});
   }
   return nullptr;
 }
@@ -303,19 +298,18 @@ int Bind(int door) noexcept {
   return errno;
 }
 
-int StartThread(int door) noexcept {
+int StartThread() noexcept {
   pthread_attr_t attributes;
   int error = pthread_attr_init(&attributes);
   if (error != 0) return error;
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   const SignalsBlocked blocked;
-  void* const argument = reinterpret_cast<void*>(intptr_t{door});
   pthread_t thread;
   pthread_attr_setstacksize(&attributes, kStackBytes);
-  error = pthread_create(&thread, &attributes, RunDoor, argument);
+  error = pthread_create(&thread, &attributes, RunDoor, nullptr);
   if (error == EINVAL) {
     // A program with much thread-local data has no room on a small stack.
-    error = pthread_create(&thread, nullptr, RunDoor, argument);
+    error = pthread_create(&thread, nullptr, RunDoor, nullptr);
     if (error == 0) pthread_detach(thread);
   }
   pthread_attr_destroy(&attributes);
@@ -324,20 +318,14 @@ int StartThread(int door) noexcept {
 
 // REQUIRES: the lock.
 int Open() noexcept {
-  const int door =
-      AboveStandardStreams(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  own.door = KeptDescriptor(
+      AboveStandardStreams(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)));
+  const int door = own.door.get();
   if (door < 0) return errno;
   int error = Bind(door);
   if (error == 0 && listen(door, 4) != 0) error = errno;
-  if (error == 0) {
-    door_inode = InodeOf(door);
-    own.door_plus_1 = door + 1;
-    error = StartThread(door);
-  }
-  if (error != 0) {
-    own.door_plus_1 = 0;
-    close(door);
-  }
+  if (error == 0) error = StartThread();
+  if (error != 0) own.door.Close();
   return error;
 }
 
@@ -348,12 +336,13 @@ int OwnOpenDoor() noexcept {
   Wiped* const wiped = GetWiped();
   if (wiped == nullptr) return ENOMEM;
   Lock lock(wiped);
-  if (own.door_plus_1 > 0) return 0;
-  const bool is_private = own.arena.valid() && own.arena_plus_1 == 0 &&
+  if (own.door.is_set()) return 0;
+  const bool is_private = own.arena.valid() && !own.arena_file.is_set() &&
                           !own.arena_is_parents &&
                           !own.has_collector.load(std::memory_order_relaxed);
   if (is_private) return EBUSY;
   if (!RegisterForkHandler()) return ENOMEM;
+  own.wants_door = false;
   const int saved_errno = errno;
   const int error = Open();
   errno = saved_errno;

@@ -48,8 +48,8 @@ void OwnAddGate(Gate* added) noexcept {
       added->next = own.gates;
       own.gates = added;
     }
-    opens_door = own.door_plus_1 == kDoorWanted;
-    if (opens_door) own.door_plus_1 = 0;
+    opens_door = own.wants_door;
+    own.wants_door = false;
     UpdateGates();
   }
   if (opens_door) (void)OwnOpenDoor();

@@ -27,6 +27,7 @@
 
 #include "profiler/record/arena/arena.h"
 #include "profiler/record/host/host_api.h"
+#include "profiler/record/host/kept_descriptor.h"
 #include "profiler/record/host/thread_stream.h"
 
 namespace kymo::record {
@@ -87,11 +88,14 @@ struct OwnState {
   pthread_key_t exit_key;
   bool has_exit_key;
   bool has_fork_handler;
-  // Descriptors of the open door (door.h), plus 1; 0 = none. Under the lock.
-  int door_plus_1;
-  int knocker_plus_1;  // the command that has the arena
+  // Of the open door (door.h). Under the lock.
+  KeptDescriptor door;
+  KeptDescriptor knocker;  // the command that has the arena
   // The arena is a memfd, which can be handed over.
-  int arena_plus_1;
+  KeptDescriptor arena_file;
+  // This is a forked child whose parent had a door. Its gates are unresolved
+  // again until OwnAddGate opens one.
+  bool wants_door;
   // A command has the arena; it is `has_collector` only while it records.
   bool is_claimed;
   // The arena is that of this forked child's parent: it is only looked at.

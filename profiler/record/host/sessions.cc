@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "profiler/record/arena/inherited.h"
@@ -16,22 +15,17 @@ namespace {
 
 constexpr uint64_t kSmallestLocalCapacity = uint64_t{64} << 20;
 
-void CloseOwn(int* fd_plus_1) noexcept {
-  if (*fd_plus_1 > 0) syscall(SYS_close, *fd_plus_1 - 1);
-  *fd_plus_1 = 0;
-}
-
 // No thread waits at a forked child's door, and its arena is its parent's, but
 // for that of a command, which has both. A session makes another one: to reuse
 // the parent's would copy its pages, and commands see what is in a shared one.
 void LeaveDoorAndArena() noexcept {
-  CloseOwn(&own.door_plus_1);
-  CloseOwn(&own.knocker_plus_1);
+  own.door.Close();
+  own.knocker.Close();
   own.is_claimed = false;
-  const bool is_own = own.arena_plus_1 != 0 ||
+  const bool is_own = own.arena_file.is_set() ||
                       !own.has_collector.load(std::memory_order_relaxed);
   if (!own.arena.valid() || !is_own) return;
-  CloseOwn(&own.arena_plus_1);
+  own.arena_file.Close();
   own.arena_is_parents = true;
   own.has_collector.store(false, std::memory_order_relaxed);
   // Other handlers may have recorded in the child.
@@ -46,7 +40,7 @@ void LeaveDoorAndArena() noexcept {
 // A forked child opens a door at its first range: most run another program
 // before, and here the allocator, which a thread needs, may not be ready.
 void OpenDoorLater() noexcept {
-  own.door_plus_1 = kDoorWanted;
+  own.wants_door = true;
   for (Gate* g = own.gates; g != nullptr; g = g->next) {
     g->state.fetch_or(kGateUnresolved, std::memory_order_relaxed);
   }
@@ -61,7 +55,7 @@ void AfterForkInChild() {
     session.id.store(kNoSession, std::memory_order_relaxed);
   }
   own.process_session.store(kNoSession, std::memory_order_relaxed);
-  const bool had_door = own.door_plus_1 != 0;
+  const bool had_door = own.door.is_set() || own.wants_door;
   LeaveDoorAndArena();
   if (any) {
     Lock lock(GetWiped());
@@ -74,12 +68,13 @@ void AfterForkInChild() {
 // program that makes a file larger than its limit, so that is looked at before.
 Arena MakeArena(const ArenaOptions& options) noexcept {
   rlimit limit = {};
-  if (own.door_plus_1 != 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+  if ((own.door.is_set() || own.wants_door) &&
+      getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
       limit.rlim_cur > 2 * options.capacity_bytes) {
     int fd = -1;
     const Arena shared = Arena::CreateShared(options, &fd);
     if (shared.valid()) {
-      own.arena_plus_1 = fd + 1;
+      own.arena_file = KeptDescriptor(fd);
       return shared;
     }
   }

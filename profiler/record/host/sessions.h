@@ -17,9 +17,6 @@ int OwnStopSession(SessionId id) noexcept;
 int OwnReleaseSession(SessionId id) noexcept;
 int OwnSetSessionEnabled(SessionId id, int enabled) noexcept;
 uint32_t OwnThreadsOutside(SessionId id) noexcept;
-// own.door_plus_1 of a forked child whose parent had a door. Its gates are
-// unresolved again until OwnAddGate opens one.
-inline constexpr int kDoorWanted = -1;
 
 // Makes the arena, if there is none: a memfd if the door is open (door.h).
 // Returns 0 or an errno. REQUIRES: the lock.
