@@ -224,10 +224,13 @@ TEST_F(RuntimeTest, WhatCouldNotRunIsTakenBack) {
     REQUIRE(execle("/none", "/none", nullptr, kVariables) == -1);
     REQUIRE(fexecve(-1, kWords, kVariables) == -1);
     REQUIRE(execveat(AT_FDCWD, "", kWords, kVariables, 0) == -1);
+    const char* volatile null = nullptr;
+    REQUIRE(execve(null, kWords, kVariables) == -1 && errno == EFAULT);
+    REQUIRE(execveat(-1, null, kWords, kVariables, AT_EMPTY_PATH) == -1);
     _exit(0);
   };
   EXPECT_EXIT(run_all(), ExitedWithCode(0), "");
-  EXPECT_THAT(Starts(), ElementsAre("-", "-", "-", "-", "-", "-"));
+  EXPECT_THAT(Starts(), ElementsAre("-", "-", "-", "-", "-", "-", "-", "-"));
 }
 
 TEST_F(RuntimeTest, ProgramsRunAlsoIfNobodyRecords) {

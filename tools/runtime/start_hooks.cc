@@ -67,6 +67,13 @@ record::StartEnvironment Check(Words envp) noexcept {
   return record::StartEnvironment::kNoArena;
 }
 
+// A program may pass null, for which the kernel has an errno. The headers of
+// libc say that none does, so without the `asm` compilers drop the comparison.
+std::string_view TextOf(const char* path) noexcept {
+  asm("" : "+r"(path));
+  return path == nullptr ? std::string_view() : path;
+}
+
 // Calls exec(environment), which returns only if it could not run the program.
 template <typename IsRunByMusl, typename Function>
 int Exec(std::string_view program, IsRunByMusl is_run_by_musl, Words envp,
@@ -90,7 +97,7 @@ int ExecFile(const char* path, Words argv, Words envp) noexcept {
   const auto exec = real_execve.Get();
   if (exec == nullptr) return NotThere();
   return Exec(
-      path, [&] { return IsRunByMusl(AT_FDCWD, path); }, envp,
+      TextOf(path), [&] { return IsRunByMusl(AT_FDCWD, path); }, envp,
       [&](Words environment) { return exec(path, argv, environment); });
 }
 
@@ -99,7 +106,7 @@ int ExecFound(const char* file, Words argv, Words envp) noexcept {
   const auto exec = real_execvpe.Get();
   if (exec == nullptr) return NotThere();
   return Exec(
-      file, [&] { return IsFoundRunByMusl(file); }, envp,
+      TextOf(file), [&] { return IsFoundRunByMusl(file); }, envp,
       [&](Words environment) { return exec(file, argv, environment); });
 }
 
@@ -117,7 +124,7 @@ int SpawnAndNote(Spawn spawn, IsRunByMusl is_run_by_musl, pid_t* pid,
       });
   if (error != 0) return error;
   if (pid != nullptr) *pid = child;
-  record::NoteStart(child, program, start_ns, Check(envp));
+  record::NoteStart(child, TextOf(program), start_ns, Check(envp));
   return 0;
 }
 
@@ -222,9 +229,10 @@ KYMO_EXPORT int execveat(int folder, const char* path, char* const* argv,
   const auto exec = kymo::real_execveat.Get();
   if (exec == nullptr) return kymo::NotThere();
   char opened[PATH_MAX];
-  const bool is_folder_itself = (flags & AT_EMPTY_PATH) != 0 && *path == '\0';
+  const bool is_folder_itself =
+      (flags & AT_EMPTY_PATH) != 0 && kymo::TextOf(path).empty();
   const std::string_view program =
-      is_folder_itself ? kymo::PathOf(folder, opened) : std::string_view(path);
+      is_folder_itself ? kymo::PathOf(folder, opened) : kymo::TextOf(path);
   return kymo::Exec(
       program,
       [&] {
