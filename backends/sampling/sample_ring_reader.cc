@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/base/mapped/sealed_memory.h"
 
 namespace kymo::sampling {
 namespace {
@@ -25,11 +26,10 @@ absl::StatusOr<std::unique_ptr<SampleRingReader>> SampleRingReader::Create(
   reader->cell_count_ = cell_count;
   reader->stack_bytes_ = stack_bytes;
   reader->size_bytes_ = RingBytes(cell_count, stack_bytes);
-  reader->file_ = OwnedDescriptor(memfd_create("kymo-samples", MFD_CLOEXEC));
+  reader->file_ =
+      OwnedDescriptor(MakeSealedMemory("kymo-samples", reader->size_bytes_));
   void* memory = MAP_FAILED;
-  if (reader->file_.is_open() &&
-      ftruncate(reader->file_.get(), static_cast<off_t>(reader->size_bytes_)) ==
-          0) {
+  if (reader->file_.is_open()) {
     memory = mmap(nullptr, reader->size_bytes_, PROT_READ | PROT_WRITE,
                   MAP_SHARED, reader->file_.get(), 0);
   }

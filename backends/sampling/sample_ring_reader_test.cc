@@ -1,5 +1,6 @@
 #include "backends/sampling/sample_ring_reader.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -45,6 +46,13 @@ class SampleRingReaderTest : public ::testing::Test {
   TimerSample last_;
   std::vector<std::byte> last_stack_;
 };
+
+TEST_F(SampleRingReaderTest, TheTargetCannotShortenIt) {
+  const OwnedDescriptor file(open(reader_->path().c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_TRUE(file.is_open());
+  EXPECT_EQ(ftruncate(file.get(), 0), -1);
+  EXPECT_TRUE(Drain().empty());
+}
 
 TEST_F(SampleRingReaderTest, TakesFinishedCellsInTheOrderOfTime) {
   Fill(5, 10, kCellReady);

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "importers/load/load.h"
+#include "profiler/base/mapped/sealed_memory.h"
 #include "profiler/base/owned_descriptor.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
@@ -31,9 +32,9 @@ using model::Loss;
 class CallFile {
  public:
   absl::Status Make() {
-    file_ = OwnedDescriptor(memfd_create("kymo_calls", MFD_CLOEXEC));
-    if (!file_.is_open() ||
-        ftruncate(file_.get(), sizeof(BlockingCallCounts)) != 0) {
+    file_ = OwnedDescriptor(
+        MakeSealedMemory("kymo-calls", sizeof(BlockingCallCounts)));
+    if (!file_.is_open()) {
       return absl::ErrnoToStatus(errno, "could not make memory for counts");
     }
     void* const mapped = mmap(nullptr, sizeof(BlockingCallCounts), PROT_READ,

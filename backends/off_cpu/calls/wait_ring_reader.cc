@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/off_cpu/look/thread_counts.h"
 #include "backends/off_cpu/target/seccomp_filters.h"
+#include "profiler/base/mapped/sealed_memory.h"
 #include "profiler/processes/schedstat.h"
 
 namespace kymo::off_cpu {
@@ -66,10 +67,9 @@ absl::StatusOr<std::unique_ptr<WaitRingReader>> WaitRingReader::Create(
     reader->older_ = MeasureAnchor(reader->source_);
   }
   const size_t bytes = WaitRingBytes(cell_count);
-  reader->file_ = OwnedDescriptor(memfd_create("kymo-waits", MFD_CLOEXEC));
+  reader->file_ = OwnedDescriptor(MakeSealedMemory("kymo-waits", bytes));
   void* memory = MAP_FAILED;
-  if (reader->file_.is_open() &&
-      ftruncate(reader->file_.get(), static_cast<off_t>(bytes)) == 0) {
+  if (reader->file_.is_open()) {
     memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
                   reader->file_.get(), 0);
   }

@@ -1,7 +1,9 @@
 #include "backends/off_cpu/calls/wait_ring_reader.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -38,6 +40,13 @@ class WaitRingReaderTest : public ::testing::Test {
   const std::unique_ptr<WaitRingReader> reader_ =
       *WaitRingReader::Create(kCells);
 };
+
+TEST_F(WaitRingReaderTest, TheTargetCannotShortenIt) {
+  const OwnedDescriptor file(open(reader_->path().c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_TRUE(file.is_open());
+  EXPECT_EQ(ftruncate(file.get(), 0), -1);
+  EXPECT_TRUE(Read().empty());
+}
 
 TEST_F(WaitRingReaderTest, TakesFinishedCells) {
   WaitCell* const cell = Fill(5);

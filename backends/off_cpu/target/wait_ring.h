@@ -15,8 +15,8 @@
 //       it only after it saw `ready` (release / acquire).
 //   I2  A thread that is killed while it writes leaks its cell. The collector
 //       counts such cells at the end.
-//   I3  The collector trusts nothing here: it knows the sizes itself, and
-//       checks the words of each cell.
+//   I3  The collector trusts nothing here: it knows the sizes itself,
+//       nobody can shorten the memory, and it checks each cell's words.
 //
 // Needs no C++ library: the preloaded runtime includes it too.
 #ifndef KYMO_BACKENDS_OFF_CPU_TARGET_WAIT_RING_H_

@@ -8,7 +8,7 @@
 
 #include <bit>
 
-#include "profiler/base/descriptor.h"
+#include "profiler/base/mapped/sealed_memory.h"
 #include "profiler/record/arena/layout_note.h"
 
 namespace kymo::record {
@@ -142,15 +142,9 @@ Arena Arena::CreateAnonymous(const ArenaOptions& options) noexcept {
 Arena Arena::CreateShared(const ArenaOptions& options, int* fd) noexcept {
   const ArenaPlan plan = PlanFor(options);
   const uint64_t bytes = ArenaBytes(plan);
-  *fd = AboveStandardStreams(
-      memfd_create("kymo-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  *fd = MakeSealedMemory("kymo-arena", bytes);
   if (*fd < 0) return Arena();
-  std::byte* base = nullptr;
-  // Sealed: a target that shortened it would take the collector's memory away.
-  if (ftruncate(*fd, static_cast<off_t>(bytes)) == 0 &&
-      fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
-    base = MapAligned(bytes, MAP_SHARED, *fd);
-  }
+  std::byte* const base = MapAligned(bytes, MAP_SHARED, *fd);
   if (base == nullptr) {
     const int error = errno;
     close(*fd);
