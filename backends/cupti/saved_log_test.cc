@@ -146,6 +146,8 @@ TEST(SaveLogTest, WhatIsSavedIsRead) {
   EXPECT_EQ(log->facts().problem, std::string(256, 'p'));
   ASSERT_EQ(log->records().size(), 8u);
   EXPECT_EQ(memcmp(log->records().data(), text.data(), 8), 0);
+  ASSERT_EQ(truncate(path.c_str(), 0), 0);
+  EXPECT_EQ(log->records()[0], std::byte{0});
   const absl::Status no_folder = SaveLog(header, records, "/no/folder/log");
   EXPECT_EQ(no_folder.message(),
             "cannot write /no/folder/log: No such file or directory");

@@ -85,6 +85,7 @@ absl::StatusOr<SavedLog> SavedLog::Map(const std::string& path) {
   }
   SavedLog log;
   log.file_ = {static_cast<const std::byte*>(memory), size};
+  log.guard_ = ShrinkGuard(memory, size);
   const auto& header = *static_cast<const LogHeader*>(memory);
   log.facts_ = FactsOf(header);
   if (header.magic != kLogMagic || header.version != kLogVersion) {
@@ -95,7 +96,9 @@ absl::StatusOr<SavedLog> SavedLog::Map(const std::string& path) {
 }
 
 SavedLog::SavedLog(SavedLog&& other) noexcept
-    : file_(std::exchange(other.file_, {})), facts_(std::move(other.facts_)) {}
+    : file_(std::exchange(other.file_, {})),
+      guard_(std::move(other.guard_)),
+      facts_(std::move(other.facts_)) {}
 
 SavedLog::~SavedLog() {
   if (!file_.empty()) {

@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/cupti/decode/decode.h"
+#include "profiler/base/mapped/shrink_guard.h"
 
 namespace kymo::cupti {
 
@@ -40,7 +41,7 @@ class SavedLog {
   ~SavedLog();
 
   const LogFacts& facts() const { return facts_; }
-  // Valid as long as the object. The file must not shrink meanwhile.
+  // Valid as long as the object. If the file shrinks meanwhile, zeros.
   std::span<const std::byte> records() const {
     return file_.subspan(kLogHeaderBytes);
   }
@@ -49,6 +50,7 @@ class SavedLog {
   SavedLog() = default;
 
   std::span<const std::byte> file_;
+  ShrinkGuard guard_;
   LogFacts facts_;
 };
 

@@ -55,6 +55,7 @@ class MappedEnd {
     if (mapped == MAP_FAILED) return FileError(path, "map");
     base_ = mapped;
     size_ = end - begin;
+    guard_ = ShrinkGuard(base_, size_);
     return absl::OkStatus();
   }
   std::span<const std::byte> bytes() const {
@@ -64,6 +65,7 @@ class MappedEnd {
  private:
   void* base_ = nullptr;
   size_t size_ = 0;
+  ShrinkGuard guard_;
 };
 
 }  // namespace

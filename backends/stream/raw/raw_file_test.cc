@@ -12,6 +12,7 @@
 
 #include "backends/stream/raw/chunk_store.h"
 #include "backends/stream/raw/free_chunks.h"
+#include "backends/stream/raw/raw_parts.h"
 #include "backends/stream/raw/raw_version.h"
 #include "kymo/version.h"
 #include "profiler/record/arena/chunk_reader.h"
@@ -181,6 +182,14 @@ TEST_F(RawFileTest, AChunkThatIsCutOffIsSaid) {
   EXPECT_EQ(Read(), (Events{{"whole", {110, 120}}}));
   EXPECT_EQ(recording_.cut_bytes,
             sizeof(ChunkEntry) + sizeof(record::Slot) - 1);
+}
+
+TEST_F(RawFileTest, AFileThatIsShortenedMeanwhileHoldsZeros) {
+  AddChunk("undrained", 100, 150);
+  const auto parts = RawParts::Open(path_);
+  ASSERT_TRUE(parts.ok()) << parts.status();
+  ASSERT_EQ(truncate(path_.c_str(), 0), 0);
+  EXPECT_EQ((*parts)->arena().slots(0)[0].begin.load(), 0u);
 }
 
 TEST_F(RawFileTest, OtherFilesAreRefused) {

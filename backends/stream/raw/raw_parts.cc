@@ -89,6 +89,7 @@ absl::Status RawParts::Read(const std::string& path) {
   KYMO_RETURN_IF_ERROR(CheckFront(path, file_.get(), file_bytes_));
   arena_ = Arena::MapCopy(file_.get());
   if (!arena_.valid()) return NotRaw(path, "the arena at its front is not one");
+  guard_ = ShrinkGuard(&arena_.header(), arena_.bytes());
   const uint64_t header_at = arena_.header().arena_bytes;
   if (!ReadWhole(file_.get(), header_at, &header_, sizeof(header_))) {
     return CutOff(path, file_bytes_);

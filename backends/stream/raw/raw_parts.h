@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "backends/stream/raw/raw_header.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/mapped/shrink_guard.h"
 #include "profiler/base/owned_descriptor.h"
 #include "profiler/record/arena/arena.h"
 #include "profiler/record/arena/chunk_reader.h"
@@ -60,6 +61,7 @@ class RawParts {
   OwnedDescriptor file_;
   uint64_t file_bytes_ = 0;
   record::Arena arena_;
+  ShrinkGuard guard_;
   RawHeader header_;
   std::vector<std::unique_ptr<record::Slot[]>> copies_;
 };
