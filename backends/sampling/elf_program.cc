@@ -11,7 +11,8 @@
 #include <sstream>
 #include <system_error>
 
-#include "profiler/base/descriptor.h"
+#include "profiler/base/mapped/regular_file.h"
+#include "profiler/base/owned_descriptor.h"
 
 namespace kymo::sampling {
 namespace {
@@ -68,17 +69,15 @@ bool IsHidden(const std::string& path) {
 ElfProgram InspectProgram(const std::string& path) {
   ElfProgram program = {.changes_user = ChangesUser(path),
                         .is_hidden = IsHidden(path)};
-  const int fd = AboveStandardStreams(
-      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (fd < 0) return program;
+  const OwnedDescriptor file = OpenRegularFile(path);
+  if (!file.is_open()) return program;
   elf_version(EV_CURRENT);
-  Elf* const elf = elf_begin(fd, ELF_C_READ, nullptr);
+  Elf* const elf = elf_begin(file.get(), ELF_C_READ, nullptr);
   if (elf != nullptr && elf_kind(elf) == ELF_K_ELF) {
     program.is_elf = true;
     program.is_static = !HasInterpreter(elf);
   }
   if (elf != nullptr) elf_end(elf);
-  close(fd);
   return program;
 }
 

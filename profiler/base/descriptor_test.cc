@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "profiler/base/mapped/regular_file.h"
 #include "profiler/base/owned_descriptor.h"
 
 namespace kymo {
@@ -79,6 +80,23 @@ TEST(OwnedDescriptorTest, AMoveLeavesOneOwner) {
     EXPECT_FALSE(IsOpen(first));
   }
   EXPECT_FALSE(IsOpen(second));
+}
+
+TEST(OwnedDescriptorTest, OnlyRegularFilesAreOpenedForOthers) {
+  const std::string path = testing::TempDir() + "/regular";
+  close(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  struct stat about = {};
+  EXPECT_TRUE(OpenRegularFile(path).is_open());
+  EXPECT_TRUE(OpenRegularFile(path, &about).is_open());
+  EXPECT_TRUE(S_ISREG(about.st_mode));
+  const std::string fifo = testing::TempDir() + "/fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string& other : {fifo, testing::TempDir()}) {
+    EXPECT_FALSE(OpenRegularFile(other).is_open());
+    EXPECT_EQ(errno, EINVAL);
+  }
+  EXPECT_FALSE(OpenRegularFile(path + ".none").is_open());
+  EXPECT_EQ(errno, ENOENT);
 }
 
 TEST(OwnedDescriptorTest, UnnamedFilesLeaveNothingBehind) {

@@ -1,7 +1,6 @@
 #include "profiler/symbolize/debug_file.h"
 
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/mapped/regular_file.h"
 #include "profiler/symbolize/stripped/debuginfod.h"
 
 namespace kymo::symbolize {
@@ -57,8 +57,7 @@ DebugFile::DebugFile(DebugFile&& other) noexcept
       inflated_(std::move(other.inflated_)) {}
 
 DebugFile::DebugFile(const std::string& path)
-    : DebugFile(OwnedDescriptor(
-          open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))) {}
+    : DebugFile(OpenRegularFile(path)) {}
 
 DebugFile::DebugFile(OwnedDescriptor file) : file_(std::move(file)) {
   if (file_.is_open()) elf_ = elf_begin(file_.get(), ELF_C_READ, nullptr);

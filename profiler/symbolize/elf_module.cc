@@ -2,7 +2,6 @@
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -14,21 +13,11 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "profiler/base/descriptor.h"
+#include "profiler/base/mapped/regular_file.h"
 #include "profiler/symbolize/stripped/elf_section.h"
 
 namespace kymo::symbolize {
 namespace {
-
-// O_NONBLOCK, because the path may have become a FIFO.
-int OpenRegularFile(const std::string& path, struct stat* status) {
-  const int fd = AboveStandardStreams(
-      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (fd < 0) return -1;
-  if (fstat(fd, status) == 0 && S_ISREG(status->st_mode)) return fd;
-  close(fd);
-  return -1;
-}
 
 TimeNs ToNs(const timespec& time) {
   return int64_t{time.tv_sec} * kNsPerSecond + time.tv_nsec;
@@ -103,9 +92,9 @@ std::unique_ptr<ElfModule> ElfModule::File(int64_t pid,
 
 // False, with errno: there is no such file. If it is no ELF file, elf_ is null.
 bool ElfModule::OpenImage(const std::string& path) {
-  fd_ = OpenRegularFile(path, &opened_);
-  if (fd_ < 0) return false;
-  elf_ = elf_begin(fd_, ELF_C_READ, nullptr);
+  file_ = OpenRegularFile(path, &opened_);
+  if (!file_.is_open()) return false;
+  elf_ = elf_begin(file_.get(), ELF_C_READ, nullptr);
   ReadImage();
   return true;
 }
@@ -134,9 +123,8 @@ ElfModule::~ElfModule() { CloseImage(); }
 
 void ElfModule::CloseImage() noexcept {
   if (elf_ != nullptr) elf_end(elf_);
-  if (fd_ >= 0) close(fd_);
   elf_ = nullptr;
-  fd_ = -1;
+  file_ = OwnedDescriptor();
   entry_ = 0;
   segments_.clear();
   init_code_.clear();
@@ -201,9 +189,9 @@ std::string_view ElfModule::short_name() const noexcept {
 }
 
 bool ElfModule::IsUnchanged() const noexcept {
-  if (fd_ < 0) return true;
+  if (!file_.is_open()) return true;
   struct stat now;
-  return fstat(fd_, &now) == 0 && now.st_size == opened_.st_size &&
+  return fstat(file_.get(), &now) == 0 && now.st_size == opened_.st_size &&
          ToNs(now.st_mtim) == ToNs(opened_.st_mtim);
 }
 

@@ -28,6 +28,7 @@
 #include <tuple>
 #include <vector>
 
+#include "profiler/base/owned_descriptor.h"
 #include "profiler/base/time.h"
 #include "profiler/symbolize/address_space.h"
 #include "profiler/symbolize/named_places.h"
@@ -72,7 +73,7 @@ class ElfModule {
   std::string_view short_name() const noexcept;
   // Null without an image.
   Elf* elf() const noexcept { return elf_; }
-  ElfImage image() const noexcept { return {elf_, fd_}; }
+  ElfImage image() const noexcept { return {elf_, file_.get()}; }
   // Bytes; empty if there is none.
   const std::string& build_id() const noexcept { return build_id_; }
   // Whether `address` (relative to the module) is in the image's entry code,
@@ -116,7 +117,7 @@ class ElfModule {
   bool is_lost_ = false;
   bool is_own_ = false;
   std::vector<char> vdso_;
-  int fd_ = -1;
+  OwnedDescriptor file_;
   struct stat opened_ {};
   Elf* elf_ = nullptr;
   uint64_t entry_ = 0;

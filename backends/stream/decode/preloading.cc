@@ -1,7 +1,6 @@
 #include "backends/stream/decode/preloading.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -11,6 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "profiler/base/mapped/regular_file.h"
 #include "profiler/base/owned_descriptor.h"
 
 // The ELF header of this program, which has the runtime's architecture.
@@ -21,9 +21,7 @@ namespace {
 
 class File {
  public:
-  explicit File(const std::string& path)
-      : file_(OwnedDescriptor(
-            open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))) {}
+  explicit File(const std::string& path) : file_(OpenRegularFile(path)) {}
 
   size_t ReadAt(uint64_t at, void* to, size_t size) const {
     const ssize_t got = pread(file_.get(), to, size, static_cast<off_t>(at));

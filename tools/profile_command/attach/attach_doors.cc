@@ -38,6 +38,8 @@ bool CarriesKymo(pid_t pid) {
     // Its code, "7f...-7f... r-xp ... /usr/lib/libc.so.6".
     const size_t path = line.find('/');
     if (path == std::string::npos || line.find("r-xp") > path) continue;
+    // Another file may have that name meanwhile.
+    if (line.ends_with(" (deleted)")) continue;
     if (!seen.insert(line.substr(path)).second) continue;
     const LinkedKymo linked =
         FindLinkedKymo(absl::StrCat(folder, "/root", line.substr(path)));

@@ -1,16 +1,21 @@
 #include "tools/profile_command/start/elf_file.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <utility>
 
-namespace kymo::tools {
+#include "profiler/base/mapped/regular_file.h"
 
-ElfFile::ElfFile(const std::string& path)
-    : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+namespace kymo::tools {
+namespace {
+
+constexpr uint64_t kMostNameBytes = uint64_t{1} << 20;
+
+}  // namespace
+
+ElfFile::ElfFile(const std::string& path) : file_(OpenRegularFile(path)) {
   Elf64_Ehdr header;
   if (!Read(&header, sizeof(header), 0) ||
       memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -25,7 +30,7 @@ ElfFile::ElfFile(const std::string& path)
   }
   sections_ = std::move(sections);
   if (header.e_shstrndx < sections_.size()) {
-    names_ = Content<char>(sections_[header.e_shstrndx]);
+    names_ = Content<char>(sections_[header.e_shstrndx], kMostNameBytes);
   }
   names_.push_back('\0');
 }

@@ -30,12 +30,14 @@ class ElfFile {
   // The section of a name; null if there is none.
   const Elf64_Shdr* Find(std::string_view name) const;
 
-  // The content of a section. Empty if it is larger than any program's symbol
-  // table can be.
+  // Larger than any program's symbol table.
+  static constexpr uint64_t kMostBytes = uint64_t{256} << 20;
+
+  // The content of a section. Empty if it is larger than `most_bytes`.
   template <typename T>
-  std::vector<T> Content(const Elf64_Shdr& section) const {
-    constexpr uint64_t kMaxBytes = uint64_t{256} << 20;
-    if (section.sh_size > kMaxBytes) return {};
+  std::vector<T> Content(const Elf64_Shdr& section,
+                         uint64_t most_bytes = kMostBytes) const {
+    if (section.sh_size > most_bytes) return {};
     std::vector<T> content(section.sh_size / sizeof(T));
     if (!Read(content.data(), content.size() * sizeof(T), section.sh_offset)) {
       return {};

@@ -17,6 +17,9 @@
 namespace kymo::tools {
 namespace {
 
+// A program has one note for each library with Kymo that was linked into it.
+constexpr uint64_t kMostNotesBytes = uint64_t{64} << 10;
+
 constexpr record::LayoutNote kOurs = {.layout = record::kLayoutVersion};
 
 // False for what is no note of Kymo's: anybody may name a section so.
@@ -34,7 +37,7 @@ LinkedKymo FindLinkedKymo(const std::string& path) {
   LinkedKymo found;
   if (section == nullptr) return found;
   for (const record::LayoutNote& note :
-       file.Content<record::LayoutNote>(*section)) {
+       file.Content<record::LayoutNote>(*section, kMostNotesBytes)) {
     if (!IsKymos(note)) continue;
     (note.layout == kOurs.layout ? found.has_this : found.has_other) = true;
   }

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -188,6 +189,16 @@ TEST(ElfFileTest, AContentThatNoProgramHasIsNotRead) {
   Elf64_Shdr section = {};
   section.sh_size = kMost + 1;
   EXPECT_TRUE(ElfFile(path).Content<char>(section).empty());
+  section.sh_size = 100;
+  EXPECT_EQ(ElfFile(path).Content<char>(section, 100).size(), 100U);
+  EXPECT_TRUE(ElfFile(path).Content<char>(section, 99).empty());
+}
+
+// A program can have mapped a file, and then put a FIFO in its place.
+TEST(ElfFileTest, AFifoIsNotWaitedFor) {
+  const std::string path = testing::TempDir() + "/fifo";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_TRUE(ElfFile(path).sections().empty());
 }
 
 bool HasOtherKymo(const std::string& path) {
