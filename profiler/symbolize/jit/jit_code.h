@@ -40,7 +40,7 @@ struct JitFunction {
 // Code from `offset` in the function on is of this line.
 struct JitLine {
   uint64_t offset = 0;
-  std::string file;
+  std::string_view file;
   uint32_t line = 0;
 };
 

@@ -258,7 +258,8 @@ std::vector<int64_t> JitNames::TooLarge() const {
   for (size_t i = 1; i < programs_.size(); ++i) {
     const Program& program = *programs_[i];
     if (program.map.left_out() + program.dump.left_out() > 0 ||
-        program.map_reader.is_too_large()) {
+        program.map_reader.is_too_large() ||
+        program.dump_reader.is_too_large()) {
       pids.push_back(program.pid);
     }
   }

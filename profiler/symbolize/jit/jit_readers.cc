@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "profiler/symbolize/jit/jit_function_name.h"
 
@@ -89,7 +90,7 @@ void PerfMapReader::Read(int fd, TimeNs now_ns, JitCode& code) {
     last_read_ =
         block.substr(block.size() - std::min(block.size(), kRememberedBytes));
     AddLines(block, code);
-    is_too_large_ = read_bytes_ >= kMostBytes;
+    is_too_large_ = read_bytes_ >= kMostJitBytes;
   }
   since_ns_ = now_ns;
 }
@@ -181,7 +182,7 @@ void JitDumpReader::Read(int fd, JitCode& code) {
 }
 
 bool JitDumpReader::ReadRecord(int fd, uint64_t file_bytes, JitCode& code) {
-  if (is_damaged_) return false;
+  if (is_damaged_ || is_too_large()) return false;
   ReadAt(fd, static_cast<off_t>(at_), sizeof(RecordHeader), buffer_);
   if (buffer_.size() < sizeof(RecordHeader)) return false;
   RecordHeader header;
@@ -199,9 +200,13 @@ bool JitDumpReader::ReadRecord(int fd, uint64_t file_bytes, JitCode& code) {
          std::min<size_t>(header.size_bytes - sizeof(header), most_bytes),
          buffer_);
   at_ += header.size_bytes;
+  read_bytes_ += static_cast<off_t>(sizeof(header) + buffer_.size());
   if (record.id == kCodeLoad) AddLoad(record, buffer_, code);
   if (record.id == kCodeMove) AddMove(record, buffer_, code);
-  if (record.id == kDebugInfo) ReadLines(buffer_);
+  if (record.id == kDebugInfo) {
+    std::swap(buffer_, lines_text_);
+    ReadLines(lines_text_);
+  }
   return record.id != kClose;
 }
 
@@ -260,9 +265,9 @@ void JitDumpReader::ReadLines(std::string_view body) {
     Take<uint32_t>(body);  // which of the line's parts
     const std::string_view file = TakeText(body);
     if (address < lines_address_) continue;
-    const std::string before = lines_.empty() ? "" : lines_.back().file;
-    lines_.push_back({address - lines_address_,
-                      file == kSameFile ? before : std::string(file), line});
+    const std::string_view before = lines_.empty() ? "" : lines_.back().file;
+    lines_.push_back(
+        {address - lines_address_, file == kSameFile ? before : file, line});
   }
   std::ranges::stable_sort(lines_, {}, &JitLine::offset);
 }

@@ -26,13 +26,14 @@
 
 namespace kymo::symbolize {
 
+// Of one file.
+inline constexpr off_t kMostJitBytes = off_t{1} << 30;
+
 // A perf map: lines "start size name", both numbers hexadecimal. It has no
 // times. A line that was not there when the map was read before is newer than
 // that, so a sample from before does not get its name if it can have another.
 class PerfMapReader {
  public:
-  static constexpr off_t kMostBytes = off_t{1} << 30;
-
   void Read(int fd, TimeNs now_ns, JitCode& code);
   void Finish(JitCode& code);
 
@@ -62,6 +63,9 @@ class JitDumpReader {
 
   void Read(int fd, JitCode& code);
 
+  // The dump has more to read, apart from the code in it, than what was read.
+  bool is_too_large() const noexcept { return read_bytes_ >= kMostJitBytes; }
+
  private:
   struct Record {
     uint32_t id = 0;
@@ -81,9 +85,13 @@ class JitDumpReader {
   // The times are of a processor's counter that nothing explains. All code is
   // then there always, and what came later wins.
   bool has_ticks_ = false;
+  off_t read_bytes_ = 0;
   std::string buffer_;
+  // Of the code that the next record loads. The files are views of the text:
+  // each line may have the same one, which may be long.
   uint64_t lines_address_ = 0;
-  std::vector<JitLine> lines_;  // of the code that the next record loads
+  std::string lines_text_;
+  std::vector<JitLine> lines_;
   // By the code's index: which of JitCode::functions() it is.
   std::unordered_map<uint64_t, size_t> loaded_;
 };

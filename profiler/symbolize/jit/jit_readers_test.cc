@@ -1,6 +1,8 @@
 #include "profiler/symbolize/jit/jit_readers.h"
 
 #include <gtest/gtest.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <string>
@@ -129,6 +131,41 @@ TEST_F(JitReadersTest, LinesBelongToTheCodeThatIsLoadedNext) {
   EXPECT_EQ(NameAt(dump_, 0x7f50, 2000), "g");
   EXPECT_EQ(NameAt(dump_, 0x8010, 2000), "JS:*h a.js:5:1 a.js:9");
   EXPECT_EQ(NameAt(dump_, 0x9000, 2000), "i");
+}
+
+TEST_F(JitReadersTest, LinesOfOneLongNameTakeNoMemoryForEach) {
+  std::vector<TestJitDump::Line> lines(20'000, {0x7f00, 1, "\xff"});
+  lines[0].file = std::string(20'000, 'x');
+  TestJitDump dump;
+  dump.Lines(10, 0x7f00, lines);
+  dump.Load(10, 0x7f00, 64, 1, "f");
+  Append(dump.bytes);
+  rusage before = {}, after = {};
+  getrusage(RUSAGE_SELF, &before);
+  dump_reader_.Read(file_.get(), dump_);
+  getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 100'000);  // KiB
+  EXPECT_EQ(NameAt(dump_, 0x7f00, 2000).size(),
+            JitCode::kLongestName + strlen("f :1"));
+}
+
+TEST_F(JitReadersTest, AJitDumpHasALimit) {
+  Append(TestJitDump().bytes);
+  constexpr uint32_t kRecordBytes = 4 << 20;
+  TestJitDump lines;
+  lines.bytes = BytesOf(uint32_t{2}) + BytesOf(kRecordBytes) +
+                BytesOf(uint64_t{10}) + BytesOf(uint64_t{0x7f00});
+  for (off_t at = 40; at <= kMostJitBytes; at += kRecordBytes) {
+    ASSERT_EQ(pwrite(file_.get(), lines.bytes.data(), lines.bytes.size(), at),
+              static_cast<ssize_t>(lines.bytes.size()));
+  }
+  EXPECT_FALSE(dump_reader_.is_too_large());
+  dump_reader_.Read(file_.get(), dump_);
+  EXPECT_FALSE(dump_reader_.is_too_large());
+  lseek(file_.get(), 0, SEEK_END);
+  Append(std::string(kRecordBytes, '\0'));
+  dump_reader_.Read(file_.get(), dump_);
+  EXPECT_TRUE(dump_reader_.is_too_large());
 }
 
 TEST_F(JitReadersTest, LinesOfNoScriptAreLeftOut) {
