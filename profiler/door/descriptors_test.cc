@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -105,6 +106,37 @@ bool AreUntouched(const Files& files) {
     }
   }
   return true;
+}
+
+// Sends an answer with these descriptors, as a hostile program may.
+void AnswerWith(int socket, const std::array<int, 2>& fds) {
+  record::DoorMessage answer;
+  iovec text = {.iov_base = &answer, .iov_len = sizeof(answer)};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(fds))] = {};
+  msghdr message = {};
+  message.msg_iov = &text;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof(control);
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(fds));
+  memcpy(CMSG_DATA(header), fds.data(), sizeof(fds));
+  ASSERT_EQ(sendmsg(socket, &message, 0), static_cast<ssize_t>(sizeof(answer)));
+}
+
+TEST(DescriptorsTest, SecondOnesInAnAnswerAreClosed) {
+  const Files before = OpenFiles();
+  {
+    int pair[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+    const OwnedDescriptor program(pair[1]);
+    AnswerWith(program.get(), {pair[0], pair[1]});
+    EXPECT_FALSE(
+        OpenDoor::Claim(getpid(), "hostile", OwnedDescriptor(pair[0])).ok());
+  }
+  EXPECT_EQ(OpenFiles(), before);
 }
 
 TEST(DescriptorsTest, AForkedChildKeepsTheProgramsFiles) {

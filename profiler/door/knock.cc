@@ -130,17 +130,23 @@ absl::Status Refusal(const std::string& name, const DoorMessage& answer) {
       absl::StrCat(name, " did not understand this command"));
 }
 
-// The descriptor that came along, if any.
+// The first descriptor that came along, if any. There is room for a second one,
+// as control data is aligned: it is closed.
 OwnedDescriptor Received(msghdr& message) {
+  OwnedDescriptor first;
   const cmsghdr* const header = CMSG_FIRSTHDR(&message);
   if (header == nullptr || header->cmsg_level != SOL_SOCKET ||
-      header->cmsg_type != SCM_RIGHTS ||
-      header->cmsg_len != CMSG_LEN(sizeof(int))) {
-    return OwnedDescriptor();
+      header->cmsg_type != SCM_RIGHTS) {
+    return first;
   }
-  int fd = -1;
-  memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-  return OwnedDescriptor(fd);
+  for (size_t at = CMSG_LEN(0); at + sizeof(int) <= header->cmsg_len;
+       at += sizeof(int)) {
+    int fd = -1;
+    memcpy(&fd, CMSG_DATA(header) + (at - CMSG_LEN(0)), sizeof(fd));
+    OwnedDescriptor came(fd);
+    if (!first.is_open()) first = std::move(came);
+  }
+  return first;
 }
 
 }  // namespace
