@@ -44,18 +44,15 @@ const sockaddr* Pointer(const Address& address) {
   return reinterpret_cast<const sockaddr*>(&address.name);
 }
 
-// The user at the other end; -1 if the kernel does not say.
-int64_t PeerUser(int fd) {
+// Who is at the other end; process 0 of nobody if the kernel does not say.
+ucred PeerOf(int fd) {
   ucred peer = {};
   socklen_t size = sizeof(peer);
-  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0
-             ? int64_t{peer.uid}
-             : -1;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) return peer;
+  return {.pid = 0, .uid = static_cast<uid_t>(-1), .gid = 0};
 }
 
-bool IsOwnerOrRoot(int64_t user) {
-  return user == 0 || user == int64_t{geteuid()};
-}
+bool IsOwnerOrRoot(uid_t user) { return user == 0 || user == geteuid(); }
 
 // 0 at the end of the chain.
 pid_t ParentOf(pid_t pid) {
@@ -94,17 +91,19 @@ absl::StatusOr<std::string> Parse(std::string_view answer) {
   return absl::UnavailableError("the command ended without an answer");
 }
 
-// kNotFound if no command listens there.
+// kNotFound if no command listens there. Anybody may take the name of another
+// process's socket, so the kernel is asked who listens.
 absl::StatusOr<std::string> Ask(pid_t pid, int fd) {
   const Address address = AddressOf(pid);
   if (connect(fd, Pointer(address), address.size) != 0) {
     return absl::NotFoundError("");
   }
-  const int64_t user = PeerUser(fd);
-  if (geteuid() != 0 && !IsOwnerOrRoot(user)) {
+  const ucred peer = PeerOf(fd);
+  if (peer.pid != pid) return absl::NotFoundError("");
+  if (geteuid() != 0 && !IsOwnerOrRoot(peer.uid)) {
     return absl::PermissionDeniedError(absl::StrCat(
-        "could not ask for a dump: process ", pid, " belongs to user ", user,
-        "; try it as that user or as root"));
+        "could not ask for a dump: process ", pid, " belongs to user ",
+        peer.uid, "; try it as that user or as root"));
   }
   const timeval wait = {kWaitSeconds, 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
@@ -141,7 +140,7 @@ std::optional<ControlSocket::Request> ControlSocket::Accept() const {
   OwnedDescriptor client(
       accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!client.is_open()) return std::nullopt;
-  const bool may_ask = IsOwnerOrRoot(PeerUser(client.get()));
+  const bool may_ask = IsOwnerOrRoot(PeerOf(client.get()).uid);
   Request request(std::move(client));
   if (!may_ask) {
     request.Answer(absl::PermissionDeniedError(

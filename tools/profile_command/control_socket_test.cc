@@ -1,6 +1,9 @@
 #include "tools/profile_command/control_socket.h"
 
 #include <signal.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +12,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "profiler/base/owned_descriptor.h"
 
 namespace kymo::tools {
 namespace {
@@ -67,6 +71,27 @@ TEST(ControlSocketTest, FindsTheCommandAboveAProcess) {
   std::thread server([&] { Serve(*socket, std::string("path")); });
   EXPECT_TRUE(AskForDump(child).ok());
   server.join();
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
+// Its name alone makes nobody the command of a process.
+TEST(ControlSocketTest, AStrangerIsNotTheCommand) {
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  const OwnedDescriptor stranger(::socket(AF_UNIX, SOCK_STREAM, 0));
+  sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = {}};
+  const std::string text = "kymo-profile/" + std::to_string(child);
+  text.copy(name.sun_path + 1, text.size());
+  const auto size = offsetof(sockaddr_un, sun_path) + 1 + text.size();
+  ASSERT_EQ(bind(stranger.get(), reinterpret_cast<const sockaddr*>(&name),
+                 static_cast<socklen_t>(size)),
+            0);
+  ASSERT_EQ(listen(stranger.get(), 1), 0);
+  EXPECT_EQ(AskForDump(child).status().code(), absl::StatusCode::kNotFound);
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
 }
