@@ -9,11 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/processes/process_list.h"
 
 namespace kymo::tools {
 namespace {
@@ -56,17 +55,8 @@ bool IsOwnerOrRoot(uid_t user) { return user == 0 || user == geteuid(); }
 
 // 0 at the end of the chain.
 pid_t ParentOf(pid_t pid) {
-  std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
-  std::string text;
-  std::getline(file, text);
-  // The name, in parentheses, may hold anything.
-  const size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos) return 0;
-  std::istringstream rest(text.substr(name_end + 1));
-  char state = 0;
-  pid_t parent = 0;
-  rest >> state >> parent;
-  return parent;
+  const auto process = processes::ReadProcess(pid);
+  return process ? process->parent : 0;
 }
 
 std::string ReadAnswer(int fd) {

@@ -2,11 +2,13 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -65,8 +67,15 @@ TEST(ControlSocketTest, FindsTheCommandAboveAProcess) {
   ASSERT_TRUE(socket.ok()) << socket.status();
   const pid_t child = fork();
   if (child == 0) {
+    prctl(PR_SET_NAME, "two\nlines");
     pause();
     _exit(0);
+  }
+  std::ifstream name("/proc/" + std::to_string(child) + "/comm");
+  while (name.get() != 't') {
+    usleep(1000);
+    name.clear();
+    name.seekg(0);
   }
   std::thread server([&] { Serve(*socket, std::string("path")); });
   EXPECT_TRUE(AskForDump(child).ok());

@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/sink.h"
+#include "profiler/processes/process_list.h"
 #include "profiler/text/visible_text.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/user_folder.h"
@@ -47,42 +48,17 @@ std::string AsFileName(std::string_view job) {
   return name;
 }
 
-// Name, parent and start of a process, from /proc/PID/stat.
-struct ProcessFacts {
-  std::string name;
-  int parent = 0;
-  std::string start;
-};
-std::optional<ProcessFacts> FactsOf(int pid) {
-  std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
-  std::string text;
-  if (!std::getline(file, text)) return std::nullopt;
-  const size_t open = text.find('(');
-  const size_t close = text.rfind(')');
-  if (open == text.npos || close == text.npos || close < open) {
-    return std::nullopt;
-  }
-  ProcessFacts facts = {.name = text.substr(open + 1, close - open - 1)};
-  std::istringstream fields(text.substr(close + 1));
-  std::string field;
-  // Behind the name: state, parent, ..., and the start is field 22 of all.
-  for (int number = 3; fields >> field; ++number) {
-    if (number == 4) facts.parent = atoi(field.c_str());
-    if (number == 22) facts.start = field;
-  }
-  return facts;
-}
-
 // MPICH's launcher gives a job no name. If all ranks are on this machine, the
 // process that started them stands for it.
 std::string NameByLauncher() {
   for (int pid = getppid(); pid > 1;) {
-    const std::optional<ProcessFacts> facts = FactsOf(pid);
-    if (!facts) break;
-    if (facts->name.starts_with("hydra") || facts->name.starts_with("mpi")) {
-      return absl::StrCat("local-", pid, "-", facts->start);
+    const auto process = processes::ReadProcess(pid);
+    if (!process) break;
+    if (process->name.starts_with("hydra") ||
+        process->name.starts_with("mpi")) {
+      return absl::StrCat("local-", pid, "-", process->start_ticks);
     }
-    pid = facts->parent;
+    pid = process->parent;
   }
   return "";
 }
