@@ -42,6 +42,9 @@ symbolize::RawStackId InternSeen(const ThreadKey& thread,
                                    .stack_was_cut = look.stack_was_cut()};
   captured.registers[sampling::kRsp] = look.call().stack_pointer;
   captured.registers[sampling::kRip] = look.call().instruction;
+  for (size_t i = 0; i < sampling::kCallArguments.size(); ++i) {
+    captured.registers[sampling::kCallArguments[i]] = look.call().arguments[i];
+  }
   return stacks.Intern(captured);
 }
 
@@ -96,13 +99,10 @@ void WaitCauses::OnSample(const sampling::SampleRecord& sample) {
     cause.kind = WaitKind::kLock;
     cause.object_name = log_->Name("kernel");
   } else if (call.number) {
-    // A call's arguments are still where the program put them (syscall(2)):
-    // rdi, rsi, rdx, r10, r8, r9.
-    const auto& registers = sample.registers;
-    const BlockedCall sampled = {
-        .number = *call.number,
-        .arguments = {registers[5], registers[4], registers[1], registers[10],
-                      registers[8], registers[9]}};
+    BlockedCall sampled = {.number = *call.number};
+    for (size_t i = 0; i < sampled.arguments.size(); ++i) {
+      sampled.arguments[i] = sample.registers[sampling::kCallArguments[i]];
+    }
     SetCall({sample.pid, sample.tid}, sampled, {.sampled = &sampled},
             MemoryOfSample(sample), cause);
     SetPipe(call.is_pipe, cause);

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -18,6 +19,14 @@
 
 #include "backends/off_cpu/look/blocked_look.h"
 #include "profiler/base/clock.h"
+
+extern "C" [[gnu::noinline, gnu::noipa]] void test_vforks() {
+  if (vfork() == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (true) pause();
+  }
+  asm volatile("");  // no tail call
+}
 
 namespace kymo::off_cpu {
 namespace {
@@ -166,6 +175,27 @@ TEST(WaitCausesTest, WaitsThatAStopInterruptedKeepTheirKind) {
     children[i].Await(pid, SYS_restart_syscall);
     EXPECT_EQ(KindOf({pid, pid}), kinds[i]) << i;
   }
+}
+
+// vfork keeps its return address in a register.
+TEST(WaitCausesTest, WhoCallsVforkIsSeen) {
+  const Child child([] { test_vforks(); });
+  child.Await(child.pid(), SYS_vfork);
+  sampling::StackStore stacks;
+  WaitLog log;
+  WaitCauses causes(&stacks, &log);
+  ThreadClock clock;
+  const auto now_ns = static_cast<uint64_t>(MonotonicNs());
+  clock.OnSwitch({.pid = child.pid(),
+                  .tid = child.pid(),
+                  .is_out = true,
+                  .time_ns = now_ns});
+  causes.LookAtBlocked(clock, now_ns + 2 * kNsPerMs);
+  model::TraceShard shard;
+  stacks.Collect(shard);
+  EXPECT_TRUE(shard.strings.Find("test_vforks"));
+  EXPECT_TRUE(shard.strings.Find("_start"));
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kStacksIncomplete), 0u);
 }
 
 // The holder of a lock is seen, with its stack if it is blocked itself.

@@ -13,6 +13,10 @@ inline constexpr int kRbp = 6;
 inline constexpr int kRsp = 7;
 inline constexpr int kRip = 16;
 
+// Where a system call finds its arguments (syscall(2)), and leaves them: rdi,
+// rsi, rdx, r10, r8, r9.
+inline constexpr std::array<uint8_t, 6> kCallArguments = {5, 4, 1, 10, 8, 9};
+
 using Registers = std::array<uint64_t, kRegisterCount>;
 
 }  // namespace kymo::sampling

@@ -62,7 +62,7 @@ std::optional<uint64_t> Unwinder::Restore(const SavedRegister& saved,
 }
 
 Unwinder::Step Unwinder::ApplyRule(const UnwindRule& rule,
-                                   const StackCopy& copy) {
+                                   const StackCopy& copy, bool is_exact) {
   if (rule.is_outermost) return Step::kEnd;
   missed_address_ = 0;
   uint64_t cfa;
@@ -76,8 +76,13 @@ Unwinder::Step Unwinder::ApplyRule(const UnwindRule& rule,
     if (!value) return Step::kMissedMemory;
     cfa = *value;
   }
-  // Only a signal handler's caller may lie lower, on another stack.
-  if (cfa <= registers_[kRsp] && !rule.is_signal_frame) return Step::kNoRule;
+  // Only a signal handler's caller may lie lower, on another stack. It lies at
+  // the same place if the function has taken its return address from the stack,
+  // as vfork does. Such a function can have called nothing.
+  const uint64_t stack_pointer = registers_[kRsp];
+  const bool is_lower =
+      cfa < stack_pointer || (cfa == stack_pointer && !is_exact);
+  if (is_lower && !rule.is_signal_frame) return Step::kNoRule;
   Registers caller = registers_;
   caller[kRsp] = cfa;
   for (const SavedRegister& saved : rules_.saved(rule)) {
@@ -184,8 +189,8 @@ std::optional<uint64_t> Unwinder::FindCallOf(
 Unwinder::Step Unwinder::ApplyTableRule(const UnwindRule& rule,
                                         const symbolize::CodePlace& place,
                                         const symbolize::AddressSpace& space,
-                                        const StackCopy& copy) {
-  const Step step = ApplyRule(rule, copy);
+                                        const StackCopy& copy, bool is_exact) {
+  const Step step = ApplyRule(rule, copy, is_exact);
   if (step != Step::kNoRule || rule.cfa_kind != CfaKind::kRegisterOffset ||
       rule.cfa_register == kRsp) {
     return step;
@@ -194,7 +199,7 @@ Unwinder::Step Unwinder::ApplyTableRule(const UnwindRule& rule,
   if (!return_address) return step;
   registers_[rule.cfa_register] =
       *return_address + 8 - static_cast<uint64_t>(int64_t{rule.cfa_offset});
-  return ApplyRule(rule, copy);
+  return ApplyRule(rule, copy, is_exact);
 }
 
 Unwinder::Step Unwinder::ApplyGuess(const UnwindRule& rule,
@@ -205,7 +210,7 @@ Unwinder::Step Unwinder::ApplyGuess(const UnwindRule& rule,
   // Whoever calls takes something, or its beginning was not understood.
   if (took_nothing && !is_innermost) return Step::kNoRule;
   const Registers before = registers_;
-  if (ApplyRule(rule, copy) == Step::kCaller &&
+  if (ApplyRule(rule, copy, /*is_exact=*/false) == Step::kCaller &&
       HasCalled(place, space, took_nothing)) {
     return Step::kCaller;
   }
@@ -239,14 +244,14 @@ Unwinder::Step Unwinder::ApplyTable(const symbolize::CodePlace& place,
                                     const symbolize::AddressSpace& space,
                                     const StackCopy& copy, bool* is_exact,
                                     bool* has_table) {
-  const bool is_innermost = std::exchange(*is_exact, false);
+  const bool was_exact = std::exchange(*is_exact, false);
   if (place.module == symbolize::ModuleTable::kUnknown) return Step::kNoRule;
   const symbolize::ElfModule& module = modules_->module(place.module);
   const UnwindRule rule = rules_.Find(place.module, place.address);
   *has_table = true;
   if (rule.cfa_kind != CfaKind::kNoRule && !rule.is_guess) {
     *is_exact = rule.is_signal_frame;
-    return ApplyTableRule(rule, place, space, copy);
+    return ApplyTableRule(rule, place, space, copy, was_exact);
   }
   if (module.IsEntryCode(place.address)) return Step::kEnd;
   if (const uint64_t bytes = module.InitCodeStackBytes(place.address)) {
@@ -254,7 +259,7 @@ Unwinder::Step Unwinder::ApplyTable(const symbolize::CodePlace& place,
   }
   *has_table = false;
   if (!rule.is_guess) return Step::kNoRule;
-  return ApplyGuess(rule, place, space, copy, is_innermost);
+  return ApplyGuess(rule, place, space, copy, was_exact);
 }
 
 void Unwinder::Unwind(const symbolize::AddressSpace& space,

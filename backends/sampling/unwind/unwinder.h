@@ -12,10 +12,11 @@
 // tables say that its last frame has no caller, or if a chain of frame pointers
 // ends with 0. So is that of a new thread that has not left clone(2) yet.
 //
-// Of a thread that is looked at in /proc, only the stack pointer and the
-// instruction are known: the other registers are 0. A function that counts from
-// its frame pointer is then left at the first return address that stands behind
-// a direct call of this very function.
+// Of a thread that is looked at in /proc, only the stack pointer, the
+// instruction and the arguments of its system call are known: the other
+// registers are 0. A function that counts from its frame pointer is then left
+// at the first return address that stands behind a direct call of this very
+// function.
 //
 // Threads: none.
 #ifndef KYMO_BACKENDS_SAMPLING_UNWIND_UNWINDER_H_
@@ -99,13 +100,14 @@ class Unwinder {
   Step ApplyTable(const symbolize::CodePlace& place,
                   const symbolize::AddressSpace& space, const StackCopy& copy,
                   bool* is_exact, bool* has_table);
-  Step ApplyRule(const UnwindRule& rule, const StackCopy& copy);
+  // `is_exact`: the thread was in this frame, and had called nothing from it.
+  Step ApplyRule(const UnwindRule& rule, const StackCopy& copy, bool is_exact);
   Step ApplyGuess(const UnwindRule& rule, const symbolize::CodePlace& place,
                   const symbolize::AddressSpace& space, const StackCopy& copy,
                   bool is_innermost);
   Step ApplyTableRule(const UnwindRule& rule, const symbolize::CodePlace& place,
                       const symbolize::AddressSpace& space,
-                      const StackCopy& copy);
+                      const StackCopy& copy, bool is_exact);
   std::optional<uint64_t> FindCallOf(const symbolize::CodePlace& place,
                                      const symbolize::AddressSpace& space,
                                      const StackCopy& copy);

@@ -90,6 +90,31 @@ test_bare:
 )");
 extern "C" void test_bare();
 
+// Takes its return address from the stack, as vfork does: a child may write
+// there. The frame pointer leads nowhere.
+asm(R"(
+.pushsection .text
+.globl test_takes_return_address
+.type test_takes_return_address, @function
+test_takes_return_address:
+  .cfi_startproc
+  pop %rdi
+  .cfi_def_cfa_offset 0
+  .cfi_register rip, rdi
+  mov %rbp, %r8
+  .cfi_register rbp, r8
+  mov $1, %ebp
+  ud2
+  mov %r8, %rbp
+  push %rdi
+  .cfi_def_cfa_offset 8
+  ret
+  .cfi_endproc
+.size test_takes_return_address, . - test_takes_return_address
+.popsection
+)");
+extern "C" void test_takes_return_address();
+
 // The table ends before the system call, as those of clone and clone3 do. There
 // is another one for what the new thread does.
 asm(R"(
@@ -255,6 +280,14 @@ TEST_F(UnwinderTest, GoesThroughFunctionsWithoutTables) {
   const auto names = Unwind(CaptureAtIllegal(test_bare));
   EXPECT_TRUE(HasRun(names, {"test_bare_leaf", "test_bare"}));
   // test_bare has saved the frame pointer of its caller.
+  EXPECT_TRUE(HasRun(names, {"with_pointer_inner", "with_pointer_middle",
+                             "with_pointer_outer"}));
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+}
+
+TEST_F(UnwinderTest, AReturnAddressMayBeInARegister) {
+  const auto names = Unwind(CaptureAtIllegal(test_takes_return_address));
+  EXPECT_TRUE(HasRun(names, {"test_takes_return_address"}));
   EXPECT_TRUE(HasRun(names, {"with_pointer_inner", "with_pointer_middle",
                              "with_pointer_outer"}));
   EXPECT_EQ(stack_.end, StackEnd::kComplete);
