@@ -12,15 +12,21 @@ namespace {
 // Of a stack, for a return address: few functions take more.
 constexpr uint64_t kMostSearched = 8 << 10;
 
+using CallCode = std::array<std::byte, kMostCallBytes>;
+
+// Reads the code that ends at the return address `caller`.
+bool ReadCodeBefore(const symbolize::ModuleTable& modules,
+                    const symbolize::CodePlace& caller, CallCode& code) {
+  return caller.module != symbolize::ModuleTable::kUnknown &&
+         modules.module(caller.module)
+             .ReadCode(caller.address - code.size(), code);
+}
+
 // The call that ends at the return address `caller`.
 std::optional<CallBefore> CallBeforePlace(const symbolize::ModuleTable& modules,
                                           const symbolize::CodePlace& caller) {
-  std::array<std::byte, kMostCallBytes> code;
-  if (caller.module == symbolize::ModuleTable::kUnknown ||
-      !modules.module(caller.module)
-           .ReadCode(caller.address - code.size(), code)) {
-    return std::nullopt;
-  }
+  CallCode code;
+  if (!ReadCodeBefore(modules, caller, code)) return std::nullopt;
   return FindCallBefore(code);
 }
 
@@ -240,6 +246,15 @@ bool Unwinder::HasJustBegun(const symbolize::CodePlace& place,
          !HasTable(place.module, call) && HasTable(place.module, call - 1);
 }
 
+// Whether nothing has called from `place`: its code has no call there. Such a
+// return address is what makecontext(3) and Boost.Context give to the first
+// function of a coroutine. It leads to code that ends the coroutine.
+bool Unwinder::HasNotCalled(const symbolize::CodePlace& place) const {
+  CallCode code;
+  return ReadCodeBefore(*modules_, {place.module, place.address + 1}, code) &&
+         !FindCallBefore(code);
+}
+
 Unwinder::Step Unwinder::ApplyTable(const symbolize::CodePlace& place,
                                     const symbolize::AddressSpace& space,
                                     const StackCopy& copy, bool* is_exact,
@@ -282,10 +297,17 @@ void Unwinder::Unwind(const symbolize::AddressSpace& space,
     stack->frames.push_back(place);
     stack->at.push_back({registers_[kRsp], registers_[kRip]});
     bool has_table = false;
+    const bool is_return_address = !is_exact && !is_in_chain;
     const bool is_innermost = stack->frames.size() == 1;
     Step step = ApplyTable(place, space, copy, &is_exact, &has_table);
     has_table = has_table && step != Step::kNoRule;
     if (step == Step::kNoRule && is_in_chain && registers_[kRbp] == 0) {
+      step = Step::kEnd;
+    }
+    if (step == Step::kNoRule && is_return_address && HasNotCalled(place)) {
+      stack->frames.pop_back();
+      stack->at.pop_back();
+      if (is_watched) stack->watched.pop_back();
       step = Step::kEnd;
     }
     if (step == Step::kNoRule) step = FollowFramePointer(space, copy);

@@ -10,7 +10,8 @@
 // behind a call. Else (JIT) it follows the frame pointer, if that leads up the
 // stack to executable memory. The stack is complete if the
 // tables say that its last frame has no caller, or if a chain of frame pointers
-// ends with 0. So is that of a new thread that has not left clone(2) yet.
+// ends with 0. So is that of a new thread that has not left clone(2) yet, and
+// that of a coroutine, whose first function was not called.
 //
 // Of a thread that is looked at in /proc, only the stack pointer, the
 // instruction and the arguments of its system call are known: the other
@@ -113,6 +114,7 @@ class Unwinder {
                                      const StackCopy& copy);
   bool HasTable(symbolize::ModuleId module, uint64_t address);
   bool HasJustBegun(const symbolize::CodePlace& place, const StackCopy& copy);
+  bool HasNotCalled(const symbolize::CodePlace& place) const;
   bool HasCalled(const symbolize::CodePlace& place,
                  const symbolize::AddressSpace& space, bool took_nothing);
   std::optional<uint64_t> Restore(const SavedRegister& saved, uint64_t cfa,

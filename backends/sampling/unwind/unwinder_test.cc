@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "backends/sampling/unwind/test_frames.h"
@@ -89,6 +90,26 @@ test_bare:
 .popsection
 )");
 extern "C" void test_bare();
+
+// What the first functions of coroutines return to: code without a table,
+// behind a jump.
+asm(R"(
+.pushsection .text
+.type test_begins_coroutine, @function
+test_begins_coroutine:
+  jmp *%rbx
+.globl test_coroutine_end
+test_coroutine_end:
+  ud2
+  call *%rbx
+.globl test_behind_call
+test_behind_call:
+  ud2
+.size test_begins_coroutine, . - test_begins_coroutine
+.popsection
+)");
+extern "C" const char test_coroutine_end;
+extern "C" const char test_behind_call;
 
 // Takes its return address from the stack, as vfork does: a child may write
 // there. The frame pointer leads nowhere.
@@ -461,6 +482,40 @@ TEST_F(UnwinderTest, ANewThreadHasNoCaller) {
   EXPECT_EQ(unwind(), StackEnd::kIncomplete);
   own.registers[kRip] = reinterpret_cast<uint64_t>(&test_in_new_thread);
   EXPECT_EQ(unwind(), StackEnd::kComplete);
+}
+
+TEST_F(UnwinderTest, ACoroutineEndsAtItsFirstFunction) {
+  OwnStack own;
+  own.registers.fill(0);
+  own.registers[kRip] = reinterpret_cast<uint64_t>(&test_popped);
+  own.registers[kRsp] = 0x7000'0000;
+  own.memory.resize(64);
+  const auto unwind_from = [&](const char& return_address) {
+    const char* const address = &return_address;
+    std::memcpy(own.memory.data(), &address, 8);
+    Unwind(own);
+    EXPECT_EQ(stack_.frames.size(), stack_.at.size());
+    return std::pair(stack_.frames.size(), stack_.end);
+  };
+  EXPECT_EQ(unwind_from(test_coroutine_end),
+            std::pair(size_t{1}, StackEnd::kComplete));
+  EXPECT_EQ(unwind_from(test_behind_call),
+            std::pair(size_t{2}, StackEnd::kIncomplete));
+}
+
+// The same of one that the C library makes.
+TEST_F(UnwinderTest, MakecontextEndsAStack) {
+  static OwnStack own;
+  static ucontext_t before, inside;
+  static char stack[64 << 10];
+  getcontext(&inside);
+  inside.uc_stack = {.ss_sp = stack, .ss_flags = 0, .ss_size = sizeof(stack)};
+  inside.uc_link = &before;
+  makecontext(
+      &inside, [] { without_pointer_outer(Capture, &own); }, 0);
+  swapcontext(&before, &inside);
+  EXPECT_TRUE(HasRun(Unwind(own), {"without_pointer_outer"}));
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
 }
 
 TEST_F(UnwinderTest, StopsOnNonsense) {
