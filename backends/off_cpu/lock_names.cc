@@ -26,7 +26,7 @@ struct Word {
   std::string_view text;
   WaitKind kind;
 };
-// Of the functions of the C library, C++'s and Rust's.
+// Of the functions of the C library, C++'s, Rust's and Abseil's.
 constexpr Word kWords[] = {
     {"cond_wait", WaitKind::kCondition},
     {"cond_timedwait", WaitKind::kCondition},
@@ -37,6 +37,15 @@ constexpr Word kWords[] = {
     {"pthread_cond_broadcast", WaitKind::kCondition},
     {"__condvar_", WaitKind::kCondition},
     {"Condvar::wait", WaitKind::kCondition},
+    {"CondVar::Wait", WaitKind::kCondition},
+    // One that is signalled has to get the lock again.
+    {"Mutex::Trans(", WaitKind::kLock},
+    // For a condition. Inside, both are calls of LockSlow.
+    {"Mutex::Await", WaitKind::kCondition},
+    {"Mutex::LockWhen", WaitKind::kCondition},
+    {"Mutex::ReaderLockWhen", WaitKind::kCondition},
+    {"Mutex::Lock(", WaitKind::kLock},
+    {"Mutex::ReaderLock(", WaitKind::kLock},
     {"barrier_wait", WaitKind::kCondition},
     {"pthread_join", WaitKind::kCondition},
     {"pthread_timedjoin", WaitKind::kCondition},
@@ -285,6 +294,10 @@ PythonParts PythonPartsOf(const model::TraceShard& shard,
 // Semaphores for which only threads wait that never give them back, such as
 // those of a pool that waits for work: nobody holds one of these. Of a
 // process's first thread it is not known, as in PostgreSQL.
+//
+// The program's own futexes are locks more often, whose holders may never have
+// had to wait. So only what nobody ever ended counts as a signal, as a wait for
+// an event that never came.
 class Signals {
  public:
   explicit Signals(const model::ThreadStates& states) {
@@ -307,13 +320,15 @@ class Signals {
     }
   }
   template <typename W>
-  bool IsSignal(const model::TraceShard& shard, const W& wait) const {
+  bool IsSignal(const model::TraceShard& shard, const W& wait,
+                bool is_semaphore) const {
     const auto found =
         semaphores_.find({shard.tracks[wait.track].pid, wait.object});
     if (found == semaphores_.end()) return false;
     const Semaphore& semaphore = found->second;
     if (semaphore.has_first_thread) return false;
     if (semaphore.wakers.empty()) return !semaphore.has_ended;
+    if (!is_semaphore) return false;
     return std::ranges::none_of(semaphore.wakers, [&](auto waker) {
       return semaphore.waiters.contains(waker);
     });
@@ -428,7 +443,7 @@ void TellLocksFromConditions(model::TraceShard& shard,
   struct Told {
     KindAndLock of_stack;
     bool is_gil = false;
-    bool has_holder = true;
+    bool is_own_call = false;
     bool is_python = false;
   };
   absl::flat_hash_map<uint32_t, Told> known;  // by stack
@@ -439,7 +454,7 @@ void TellLocksFromConditions(model::TraceShard& shard,
     const auto [at, is_new] = known.try_emplace(model::Index(wait.stack));
     if (is_new) {
       at->second = {KindOfStack(shard, wait.stack), IsGil(shard, wait.stack),
-                    !MadeItsOwnCall(shard, wait.stack),
+                    MadeItsOwnCall(shard, wait.stack),
                     PythonPartsOf(shard, wait.stack).has_interpreter};
     }
     wait.kind = at->second.of_stack.kind.value_or(wait.kind);
@@ -450,7 +465,7 @@ void TellLocksFromConditions(model::TraceShard& shard,
       wait.object = (wait.object & ~uint64_t{7}) - kWordsOfNotifier;
     }
     if constexpr (requires { wait.holder; }) {
-      if (!at->second.has_holder) {
+      if (at->second.is_own_call) {
         wait.holder = model::kNoTrack;
         wait.holder_stack = model::kEmptyStack;
       }
@@ -467,27 +482,34 @@ void TellLocksFromConditions(model::TraceShard& shard,
     wait.object_name = shard.strings.Intern(kGil);
   };
   Signals signals(states);
-  const auto is_semaphore = [&](const auto& wait) {
+  enum class May { kNotSignal, kSemaphore, kOwnFutex };
+  const auto may_signal = [&](const auto& wait) {
     const auto found = known.find(model::Index(wait.stack));
-    return wait.kind == WaitKind::kLock && wait.object != 0 &&
-           found != known.end() && found->second.of_stack.is_semaphore &&
-           !found->second.is_python;
+    if (wait.kind != WaitKind::kLock || wait.object == 0 ||
+        found == known.end() || found->second.is_python) {
+      return May::kNotSignal;
+    }
+    const Told& told = found->second;
+    if (told.of_stack.is_semaphore) return May::kSemaphore;
+    return told.is_own_call && !told.of_stack.kind ? May::kOwnFutex
+                                                   : May::kNotSignal;
   };
   const auto add = [&](auto& wait) {
     tell(wait);
-    if (is_semaphore(wait)) signals.Add(shard, wait);
+    if (may_signal(wait) != May::kNotSignal) signals.Add(shard, wait);
   };
   for (model::Wait& wait : states.waits) add(wait);
   for (model::WaitSum& sum : states.short_waits) add(sum);
-  for (model::WaitSum& sum : states.short_waits) {
-    if (is_semaphore(sum) && signals.IsSignal(shard, sum)) {
-      sum.kind = WaitKind::kCondition;
-    }
-  }
-  for (model::Wait& wait : states.waits) {
-    if (is_semaphore(wait) && signals.IsSignal(shard, wait)) {
+  const auto set_signal = [&](auto& wait) {
+    const May may = may_signal(wait);
+    if (may != May::kNotSignal &&
+        signals.IsSignal(shard, wait, may == May::kSemaphore)) {
       wait.kind = WaitKind::kCondition;
     }
+  };
+  for (model::WaitSum& sum : states.short_waits) set_signal(sum);
+  for (model::Wait& wait : states.waits) {
+    set_signal(wait);
     if (wait.kind == WaitKind::kLock) {
       if (EndsOthers(shard, wait.waker_stack)) {
         wait.waker = model::kNoTrack;

@@ -358,6 +358,23 @@ TEST_F(LocksOfThreadsTest, SemaphoresThatTellOfWorkAreNoLocks) {
   EXPECT_EQ(states_.short_waits[0].kind, kCondition);
 }
 
+// QEMU's idle threads wait for events that it makes of futexes.
+TEST_F(LocksOfThreadsTest, OwnFutexesThatNobodyEverWokeAreNoLocks) {
+  const auto main = Thread(7), a = Thread(8), b = Thread(9);
+  const auto stack = Stack({"WaitForEvent", "syscall"});
+  constexpr auto kNobody = model::kNoTrack;
+  Wait(a, stack, 1, kNobody, /*is_open=*/true);
+  Wait(a, stack, 2, main);  // main may have had it
+  Wait(a, stack, 3, kNobody);
+  Wait(main, stack, 4, kNobody, /*is_open=*/true);
+  Wait(b, Stack({"absl::Mutex::Lock()", "absl::Mutex::LockSlow()", "syscall"}),
+       5, kNobody, /*is_open=*/true);
+  Wait(b, Stack({"Lock"}), 6, kNobody, /*is_open=*/true);
+  constexpr auto kLock = WaitKind::kLock;
+  EXPECT_EQ(Kinds(), (std::vector<WaitKind>{WaitKind::kCondition, kLock, kLock,
+                                            kLock, kLock, kLock}));
+}
+
 // A wait has a time limit of 5 ms; then the thread waits on.
 TEST_F(LocksOfThreadsTest, WhoGivesTheInterpretersLockBackHadIt) {
   const auto a = Thread(8), b = Thread(9), c = Thread(10);
@@ -427,6 +444,30 @@ TEST_F(LocksOfThreadsTest, PythonsSimpleQueueIsNoLock) {
   EXPECT_EQ(Kinds(),
             (std::vector<WaitKind>{WaitKind::kCondition, WaitKind::kLock}));
   EXPECT_EQ(states_.waits[1].holder, b) << "for its own waits and samples";
+}
+
+// Both wait in the same functions of Mutex.
+TEST_F(LockNamesTest, AbseilsConditionsAreNoLocks) {
+  const auto kind_in = [&](const char* outer, const char* inner) {
+    return KindOf(WaitKind::kLock,
+                  {"main", outer, inner, "absl::lts::Mutex::LockSlowLoop(int)",
+                   "absl::lts::Mutex::Block()", "syscall"});
+  };
+  constexpr char kDeadline[] = "absl::lts::Mutex::LockSlowWithDeadline(int)";
+  EXPECT_EQ(kind_in("absl::lts::Mutex::Lock()", kDeadline), WaitKind::kLock);
+  EXPECT_EQ(kind_in("absl::lts::Mutex::ReaderLock()", kDeadline),
+            WaitKind::kLock);
+  for (const char* const condition :
+       {"absl::lts::Mutex::LockWhen(absl::lts::Condition const&)",
+        "absl::lts::Mutex::ReaderLockWhenWithTimeout(int)",
+        "absl::lts::Mutex::Await(absl::lts::Condition const&)",
+        "absl::lts::Mutex::AwaitCommon(absl::lts::Condition const&)",
+        "absl::lts::CondVar::WaitCommon(absl::lts::Mutex*)"}) {
+    EXPECT_EQ(kind_in(condition, kDeadline), WaitKind::kCondition) << condition;
+  }
+  EXPECT_EQ(kind_in("absl::lts::CondVar::WaitCommon(absl::lts::Mutex*)",
+                    "absl::lts::Mutex::Trans(absl::lts::MuHowS const*)"),
+            WaitKind::kLock);
 }
 
 TEST_F(LockNamesTest, OtherKindsStayAndFarFunctionsDoNotCount) {
