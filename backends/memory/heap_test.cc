@@ -293,6 +293,26 @@ TEST_F(HeapTest, MappingsAreRecordedOnRequest) {
   }
 }
 
+TEST_F(HeapTest, AMappingThatIsLeftInPlaceIsNotUnmapped) {
+  constexpr int kLeave = MREMAP_MAYMOVE | 4;  // MREMAP_DONTUNMAP
+  Start({{"memory_mode", "reports"}, {"memory_mappings", "1"}});
+  void* const old = mmap(nullptr, 8'192, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const moved = mremap(old, 8'192, 8'192, kLeave, nullptr);
+  ASSERT_NE(moved, MAP_FAILED);
+  munmap(old, 8'192);
+  munmap(moved, 8'192);
+  Stop();
+  std::vector<int64_t> bytes;
+  for (const MemoryRecord& record : shard_.memory) {
+    if (record.address == reinterpret_cast<uint64_t>(old) ||
+        record.address == reinterpret_cast<uint64_t>(moved)) {
+      bytes.push_back(record.bytes);
+    }
+  }
+  EXPECT_EQ(bytes, (std::vector<int64_t>{8'192, 8'192, -8'192, -8'192}));
+}
+
 // The files that are asked for decide it.
 TEST_F(HeapTest, HelpSaysNoDefaultOfFolding) {
   const auto backend = NewMemoryBackend();

@@ -34,6 +34,9 @@ KYMO_HOOK void kymo_heap_hooks_v1() {}
 
 namespace {
 
+// MREMAP_DONTUNMAP, which only GNU's headers of Linux 5.7 and later have.
+constexpr int kMremapDontUnmap = 4;
+
 using kymo::memory::real;
 
 // The gate says what recordings want from these hooks. It stays off if other
@@ -347,7 +350,7 @@ KYMO_HOOK int munmap(void* address, size_t bytes) {
 KYMO_HOOK void* mremap(void* old, size_t old_bytes, size_t bytes, int flags,
                        ...) {
   void* wanted = nullptr;
-  if (flags & MREMAP_FIXED) {
+  if (flags & (MREMAP_FIXED | kMremapDontUnmap)) {
     __builtin_va_list arguments;
     __builtin_va_start(arguments, flags);
     wanted = __builtin_va_arg(arguments, void*);
@@ -357,7 +360,8 @@ KYMO_HOOK void* mremap(void* old, size_t old_bytes, size_t bytes, int flags,
   const uint64_t ticks = watched ? kymo::record::HeapTicks() : 0;
   void* const mapped = real.mremap(old, old_bytes, bytes, flags, wanted);
   if (mapped != MAP_FAILED && watched) {
-    if (old_bytes != 0) kymo::record::OnUnmap(old, old_bytes, ticks);
+    const bool stays = old_bytes == 0 || (flags & kMremapDontUnmap) != 0;
+    if (!stays) kymo::record::OnUnmap(old, old_bytes, ticks);
     kymo::record::OnMap(mapped, bytes, KYMO_FRAME, GateBits());
   }
   return mapped;
