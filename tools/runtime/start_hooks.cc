@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <string_view>
 
 #include "profiler/base/clock.h"
@@ -34,15 +35,17 @@ class Real {
   explicit constexpr Real(const char* name) : name_(name) {}
 
   Function Get() noexcept {
-    if (function_ == nullptr) {
-      function_ = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name_));
+    Function function = function_.load(std::memory_order_relaxed);
+    if (function == nullptr) {
+      function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name_));
+      function_.store(function, std::memory_order_relaxed);
     }
-    return function_;
+    return function;
   }
 
  private:
   const char* name_;
-  Function function_ = nullptr;
+  std::atomic<Function> function_ = nullptr;  // threads may find it at once
 };
 
 constinit Real<int (*)(const char*, Words, Words)> real_execve("execve");
