@@ -274,6 +274,12 @@ void RunFolder::ReadList() {
   }
 }
 
+void RunFolder::KeepPrivate() {
+  if (made_.empty()) return;
+  is_private_ = true;
+  fchmod(top_.get(), 0700);
+}
+
 absl::Status RunFolder::CheckFree(const std::vector<std::string>& names) const {
   for (const std::string& name : names) {
     if (of_runs_.contains(name) || Stamp(top_.get(), name).empty()) continue;
@@ -329,6 +335,7 @@ absl::Status RunFolder::MakeAgain() {
     return failed(absl::FailedPreconditionError("another run writes there"));
   }
   top_ = std::move(top);
+  if (is_private_) fchmod(top_.get(), 0700);
   KYMO_RETURN_IF_ERROR(ListAll());
   Say(absl::StrCat("the output folder '", path(),
                    "' was removed or moved during the run; kymo has made it "

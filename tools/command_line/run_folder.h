@@ -68,6 +68,10 @@ class RunFolder final : public OutputDirectory {
       const std::string& parent, const std::string& name);
   ~RunFolder() override;
 
+  // From now on only this user may look into the folder. Does nothing if it was
+  // there before the run: it is as somebody wanted it.
+  void KeepPrivate();
+
   // An error if one of these files, which the run may write, is there already,
   // and no run has listed its name. Call it before the target starts.
   absl::Status CheckFree(const std::vector<std::string>& names) const;
@@ -133,6 +137,7 @@ class RunFolder final : public OutputDirectory {
   std::set<std::string, std::less<>> of_runs_;
   // The folder and its parents, as far as this run made them, innermost first.
   std::vector<std::string> made_;
+  bool is_private_ = false;
   bool has_started_ = false;  // before that, nothing is listed on disk
   std::mutex note_mutex_;     // of opened_, noted_ and listed_
   std::set<std::string, std::less<>> opened_;  // the names that Open got

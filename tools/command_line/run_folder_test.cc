@@ -328,6 +328,26 @@ TEST_F(RunFolderTest, AListedFileIsReplacedAgainAndAgain) {
   EXPECT_THAT(Names(), IsEmpty());
 }
 
+TEST_F(RunFolderTest, OnlyAFolderThatTheRunMadeIsKeptPrivate) {
+  fs::permissions(folder_, fs::perms(0755));
+  const auto perms = [](const std::string& path) {
+    return fs::status(path).permissions();
+  };
+  const auto there = RunFolder::Take(folder_);
+  (*there)->KeepPrivate();
+  EXPECT_EQ(perms(folder_), fs::perms(0755));
+  const std::string made = folder_ + "/parent/made";
+  const auto out = RunFolder::Take(made);
+  (*out)->KeepPrivate();
+  EXPECT_EQ(perms(made), fs::perms(0700));
+  EXPECT_NE(perms(folder_ + "/parent"), fs::perms(0700));
+  // Also if it is made again.
+  ASSERT_TRUE((*out)->RemoveOld().ok());
+  fs::remove_all(made);
+  ASSERT_TRUE((*out)->Note("kymo.raw").ok());
+  EXPECT_EQ(perms(made), fs::perms(0700));
+}
+
 // That of a report, say.
 TEST_F(RunFolderTest, FilesOfOtherCommandsAreReplaced) {
   const auto check = [&](const std::string& name) {

@@ -178,6 +178,8 @@ class AttachRun {
         out_, command_.output_dir.empty()
                   ? RunFolder::TakeDated(UserPath(kDefaultFolder), target_.name)
                   : RunFolder::Take(UserPath(command_.output_dir)));
+    // It may be about programs of other users.
+    if (geteuid() == 0) out_->KeepPrivate();
     KYMO_RETURN_IF_ERROR(out_->CheckFree(NamesOfFiles(command_, exporters_)));
     facts->scratch_dir = out_->path();
     KYMO_RETURN_IF_ERROR(out_->Note(kRawFile));
