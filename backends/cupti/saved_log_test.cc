@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -135,6 +136,9 @@ TEST(SaveLogTest, WhatIsSavedIsRead) {
   const std::string path = ::testing::TempDir() + "/saved.log";
   const absl::Status saved = SaveLog(header, records, path);
   ASSERT_TRUE(saved.ok()) << saved;
+  struct stat about = {};
+  ASSERT_EQ(stat(path.c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0777, 0600u);
   const auto log = SavedLog::Map(path);
   ASSERT_TRUE(log.ok()) << log.status();
   EXPECT_EQ(log->facts().pid, 77);

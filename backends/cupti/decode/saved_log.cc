@@ -49,8 +49,10 @@ LogFacts FactsOf(const LogHeader& header) {
 absl::Status SaveLog(const LogHeader& header,
                      std::span<const std::byte> records,
                      const std::string& path) {
+  // For this user only, as all raw files, and never through a link.
+  unlink(path.c_str());
   const int fd = AboveStandardStreams(
-      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   const std::unique_ptr<FILE, int (*)(FILE*)> file(
       fd < 0 ? nullptr : fdopen(fd, "wb"), &fclose);
   if (file == nullptr) {

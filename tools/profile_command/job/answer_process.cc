@@ -35,7 +35,8 @@ void CloseAllBut(std::vector<int> kept) {
 }
 
 void WriteTo(const std::string& log_path) {
-  int log = open(log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  int log =
+      open(log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0644);
   if (log < 0) log = open("/dev/null", O_WRONLY);
   dup2(log, STDOUT_FILENO);
   dup2(log, STDERR_FILENO);

@@ -80,6 +80,8 @@ TEST_F(AnswerProcessTest, AProcessThatWasKilledHasNoAnswer) {
 }
 
 TEST_F(AnswerProcessTest, WorksWhenTheCommandWasKilled) {
+  // The log is never written through a link.
+  fs::create_symlink(answer_ + ".linked", log_);
   int said[2];
   ASSERT_EQ(pipe(said), 0);
   const int kept = open(answer_.c_str(), O_WRONLY | O_CREAT, 0644);
@@ -108,6 +110,7 @@ TEST_F(AnswerProcessTest, WorksWhenTheCommandWasKilled) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   EXPECT_EQ(TextOf(answer_), "orphan");
+  EXPECT_FALSE(fs::exists(answer_ + ".linked"));
   close(kept);
   close(said[1]);
   // Nobody has the command's standard error any more.
