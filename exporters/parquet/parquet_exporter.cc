@@ -49,10 +49,7 @@ std::string DefaultJob(const model::Trace& trace) {
   if (model::IsOfPyTorch(trace)) return "";
   const model::Process* root = nullptr;
   for (const model::Process& process : trace.processes()) {
-    const bool has_parent = std::ranges::any_of(
-        trace.processes(),
-        [&](const auto& other) { return other.pid == process.parent_pid; });
-    if (has_parent) continue;
+    if (trace.FindProcess(process.parent_pid) != nullptr) continue;
     if (root == nullptr || process.start_ns < root->start_ns) root = &process;
   }
   return root == nullptr ? "" : std::string(trace.Name(root->name));

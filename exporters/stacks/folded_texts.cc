@@ -33,10 +33,8 @@ std::string WaitFrame(const analysis::WaitGroup& wait) {
 std::vector<std::string> StackRoots(const Trace& trace, bool with_threads) {
   std::vector<std::string> roots;
   for (const model::Track& track : trace.tracks()) {
-    std::string name;
-    for (const model::Process& process : trace.processes()) {
-      if (process.pid == track.pid) name = trace.Name(process.name);
-    }
+    const model::Process* const process = trace.FindProcess(track.pid);
+    std::string name(process == nullptr ? "" : trace.Name(process->name));
     if (name.empty()) name = absl::StrCat("process ", track.pid);
     std::string root = FrameText(name);
     if (with_threads) {

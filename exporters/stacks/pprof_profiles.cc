@@ -37,11 +37,8 @@ std::string WithId(std::string_view name, int64_t id) {
 }
 
 std::string ProcessText(const Trace& trace, int64_t pid) {
-  std::string_view name;
-  for (const model::Process& process : trace.processes()) {
-    if (process.pid == pid) name = trace.Name(process.name);
-  }
-  return WithId(name, pid);
+  const model::Process* const process = trace.FindProcess(pid);
+  return WithId(process == nullptr ? "" : trace.Name(process->name), pid);
 }
 
 // Labels of a track's samples; `device` may be empty.

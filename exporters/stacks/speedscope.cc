@@ -205,10 +205,8 @@ class Writer {
   // "app 12 worker".
   std::string TrackName(TrackIndex index) const {
     const model::Track& track = trace_.tracks()[index];
-    std::string text;
-    for (const model::Process& process : trace_.processes()) {
-      if (process.pid == track.pid) text = trace_.Name(process.name);
-    }
+    const model::Process* const process = trace_.FindProcess(track.pid);
+    std::string text(process == nullptr ? "" : trace_.Name(process->name));
     if (text.empty()) text = absl::StrCat("process ", track.pid);
     const bool is_stream = track.kind == model::TrackKind::kStream;
     absl::StrAppend(&text, is_stream ? " stream " : " ", track.id);

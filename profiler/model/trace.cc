@@ -1,5 +1,6 @@
 #include "profiler/model/trace.h"
 
+#include <algorithm>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -254,6 +255,14 @@ TraceData Trace::Release() && { return std::move(data_); }
 
 std::span<const Process> Trace::processes() const noexcept {
   return data_.processes;
+}
+
+const Process* Trace::FindProcess(int64_t pid) const noexcept {
+  const auto behind =
+      std::ranges::upper_bound(data_.processes, pid, {}, &Process::pid);
+  if (behind == data_.processes.begin()) return nullptr;
+  const Process& last = *(behind - 1);
+  return last.pid == pid ? &last : nullptr;
 }
 
 std::span<const Arg> Trace::args(EventIndex event) const {

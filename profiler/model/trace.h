@@ -113,6 +113,8 @@ class Trace {
   const StringTable& strings() const noexcept { return data_.strings; }
 
   std::span<const Process> processes() const noexcept;
+  // What was said of it last. Null: nothing.
+  const Process* FindProcess(int64_t pid) const noexcept;
   std::span<const Track> tracks() const noexcept {
     return ViewOf(data_.tracks);
   }

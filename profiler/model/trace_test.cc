@@ -37,6 +37,19 @@ TEST(ValidateTraceTest, AcceptsANestedTrack) {
   EXPECT_TRUE(ValidateTrace(Trace(OneTrack())).ok());
 }
 
+TEST(TraceTest, FindsProcesses) {
+  TraceData data = OneTrack();
+  data.processes = {
+      {.pid = -1}, {.pid = 3}, {.pid = 3, .start_ns = 1}, {.pid = 7}};
+  const Trace trace(std::move(data));
+  EXPECT_EQ(trace.FindProcess(-1), &trace.processes()[0]);
+  EXPECT_EQ(trace.FindProcess(3), &trace.processes()[2]);
+  EXPECT_EQ(trace.FindProcess(7), &trace.processes()[3]);
+  for (const int64_t pid : {-2, 0, 4, 8}) {
+    EXPECT_EQ(trace.FindProcess(pid), nullptr) << pid;
+  }
+}
+
 // The rule that a change breaks, and where; "" if it breaks none.
 template <typename Change>
 std::string Broken(const Change& change) {

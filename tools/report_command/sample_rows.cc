@@ -30,10 +30,10 @@ std::string_view BaseName(std::string_view path) {
 std::vector<const model::Process*> FirstProcesses(const model::Trace& trace) {
   std::vector<const model::Process*> first;
   for (const model::Process& process : trace.processes()) {
-    const auto is_parent = [&](const model::Process& other) {
-      return other.pid == process.parent_pid && other.pid != process.pid;
-    };
-    if (std::ranges::any_of(trace.processes(), is_parent)) continue;
+    if (process.parent_pid != process.pid &&
+        trace.FindProcess(process.parent_pid) != nullptr) {
+      continue;
+    }
     first.push_back(&process);
   }
   std::ranges::stable_sort(first, {}, &model::Process::start_ns);

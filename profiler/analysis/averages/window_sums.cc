@@ -138,10 +138,8 @@ void WindowSums::AddPaths(const model::Trace& window) {
 
 uint32_t WindowSums::RootOf(const model::Trace& window,
                             const model::Track& track) {
-  std::string name;
-  for (const model::Process& process : window.processes()) {
-    if (process.pid == track.pid) name = window.Name(process.name);
-  }
+  const model::Process* const process = window.FindProcess(track.pid);
+  std::string name(process == nullptr ? "" : window.Name(process->name));
   if (name.empty()) name = "process " + std::to_string(track.pid);
   return Find(kNoPath, names_.Intern(name));
 }

@@ -92,11 +92,10 @@ EventIndex Launches::OperationOf(EventIndex event) const {
 
 uint64_t Launches::FileId(EventIndex event) const {
   const int64_t pid = trace_.tracks()[trace_.track()[event]].pid;
-  uint64_t number = 0;
-  for (const model::Process& process : trace_.processes()) {
-    if (process.pid == pid) break;
-    ++number;
-  }
+  const auto processes = trace_.processes();
+  const model::Process* const process = trace_.FindProcess(pid);
+  const auto number = static_cast<uint64_t>(
+      process == nullptr ? processes.size() : process - processes.data());
   return trace_.detail(event)->correlation_id + (number << 32);
 }
 
