@@ -31,7 +31,8 @@ void WriteLine(const EventStack& stack, double us, std::ostream& out) {
         '_');
     out << entry << (i == 0 ? " " : ";");
   }
-  out << whole_us << '\n';
+  // A stream's numbers are those of the program's locale.
+  out << absl::StrCat(whole_us, "\n");
 }
 
 }  // namespace

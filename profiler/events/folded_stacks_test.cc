@@ -1,6 +1,8 @@
 #include "profiler/events/folded_stacks.h"
 
+#include <locale>
 #include <sstream>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -31,6 +33,17 @@ TEST(FoldedStacksTest, OutermostFirstWithWholeMicroseconds) {
 TEST(FoldedStacksTest, ReplacesWhatTheFormatCannotHold) {
   EXPECT_EQ(Folded({WithStack(Cpu("op", 0, 1), {"a;b\tc\nd e"})}),
             "a_b_c_d_e 1\n");
+}
+
+TEST(FoldedStacksTest, NumbersAreTheSameInAllLocales) {
+  struct Points : std::numpunct<char> {
+    std::string do_grouping() const override { return "\3"; }
+  };
+  const std::locale before =
+      std::locale::global(std::locale(std::locale(), new Points));
+  const std::string folded = Folded({WithStack(Cpu("op", 0, 12345), {"a"})});
+  std::locale::global(before);
+  EXPECT_EQ(folded, "a 12345\n");
 }
 
 TEST(FoldedStacksTest, LeavesOutEventsWithoutStackOrTime) {

@@ -1,7 +1,7 @@
 #include "profiler/text/text_cells.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <charconv>
 #include <cstdlib>
 #include <iterator>
 
@@ -38,8 +38,10 @@ size_t WordEnd(std::string_view line, size_t at) {
 
 std::string FormatFixed(double value, int decimals) {
   char text[352];  // the longest double has 309 digits before the point
-  const int length = std::snprintf(text, sizeof(text), "%.*f", decimals, value);
-  return std::string(text, static_cast<size_t>(length));
+  // Unlike printf, with a point in all locales.
+  const auto end = std::to_chars(text, std::end(text), value,
+                                 std::chars_format::fixed, decimals);
+  return std::string(text, end.ptr);
 }
 
 std::string FormatTime(double us, std::string_view time_unit) {

@@ -13,6 +13,8 @@ status 1 if there are any. The rules:
   - a folder has at most 45 sources;
   - C++ uses no algorithm of std::ranges that gives a subrange, and no view:
     clang 14 cannot compile those of GCC 12's library (--config=clang);
+  - no library of ours prints a double with printf, whose point is that of the
+    program's locale;
   - no variable of the TLS model initial-exec is local to its source: in a
     shared library, gold gives it another variable's place (seen with 2.40);
   - below each kymo_cc_unit_test of a BUILD file stands kymo_cc_unit_tests(),
@@ -37,6 +39,12 @@ REASON = "Long, because"
 SUBRANGES = re.compile(
     r"\bstd::(views|ranges::(views|subrange|unique|equal_range|remove|remove_if"
     r"|partition|stable_partition|rotate|search|search_n|find_end))\b")
+
+
+PRINTED_DOUBLE = re.compile(
+    r"\b\w*printf\([^;]*?\"[^\"]*%[-+ #0]*[\d*]*(\.[\d*]+)?[aefgAEFG]")
+PRINTS = re.compile(r"(profiler|exporters|importers|backends)/"
+                    r"(?!.*(/target/|test|benchmark))")
 
 
 def wide_lines(text):
@@ -70,6 +78,10 @@ def check_text(path, text):
         found += [f"{path}:{line_of(text, use.start())}: clang 14 cannot"
                   f" compile {use.group()} of GCC 12's library"
                   for use in SUBRANGES.finditer(text)]
+        if PRINTS.match(path):
+            found += [f"{path}:{line_of(text, use.start())}: printf's point is"
+                      " the locale's: use std::to_chars or absl::StrFormat"
+                      for use in PRINTED_DOUBLE.finditer(text)]
         found += [f"{path}:{line_of(text, use)}: gold gives an initial-exec"
                   " variable another one's place: take it out of the anonymous"
                   " name space, and hide it" for use in local_tls(text)]

@@ -47,6 +47,14 @@ class CheckSourcesTest(unittest.TestCase):
             " library",
             "a/a.cc:4: clang 14 cannot compile std::views of GCC 12's library")
 
+    def test_printf_of_doubles(self):
+        text = 'std::snprintf(a, sizeof(a), "%d %.*f", b, c);\nprintf("%d");\n'
+        self.assert_only(
+            {"profiler/a.cc": text, "profiler/a_test.cc": text,
+             "backends/a/target/b.cc": text, "examples/a.cc": text},
+            "profiler/a.cc:1: printf's point is the locale's: use std::to_chars"
+            " or absl::StrFormat")
+
     def test_long_sources_say_why(self):
         told = (":1: has 401 lines: cut it where a reader would, or say in its"
                 ' first comment why not ("Long, because ...")')

@@ -44,7 +44,19 @@ void EventArgs::AppendNumber(uint64_t value) noexcept {
 void EventArgs::AppendNumber(double value) noexcept {
   char text[32];
   const int size = snprintf(text, sizeof(text), "%.17g", value);
-  if (size > 0) Append({text, static_cast<size_t>(size)});
+  // The program's locale may have another point, of several bytes.
+  size_t length = 0;
+  for (int i = 0; i < size; ++i) {
+    const char c = text[i];
+    const bool is_point =
+        (c < '0' || c > '9') && (c < 'a' || c > 'z') && c != '-' && c != '+';
+    if (!is_point) {
+      text[length++] = c;
+    } else if (length == 0 || text[length - 1] != '.') {
+      text[length++] = '.';
+    }
+  }
+  Append({text, length});
 }
 
 }  // namespace kymo::nvtx
