@@ -212,6 +212,18 @@ TEST_F(NvtxPayloadTest, ArraysAndTexts) {
             ", x=[" + list + ", ...], y=1");
 }
 
+TEST_F(NvtxPayloadTest, LongListsEndWithAnElement) {
+  std::vector<double> numbers(64, -1.2345678901234568e-300);
+  const std::string shown =
+      Shown(Register({{.flags = kEntryArrayFixed,
+                       .type = kTypeDouble,
+                       .name = "x",
+                       .array_detail = numbers.size()}}),
+            numbers.data(), numbers.size() * sizeof(double));
+  EXPECT_TRUE(shown.ends_with("-1.2345678901234568e-300, ...]")) << shown;
+  EXPECT_GT(shown.size(), 900u);
+}
+
 TEST_F(NvtxPayloadTest, PointersAreAddressesUnlessTheyLeadToTexts) {
   const uint64_t bits = 0x12ab;
   const auto shown = [&](uint64_t flags, uint64_t type, uint64_t value) {

@@ -5,7 +5,8 @@
 //   args.AddText(shape_key.id(), "[2, 3]");        // borrowed
 //   what.args = args.data();  what.arg_count = args.size();
 //
-// Bounded: arguments beyond kMax are counted as truncated. Nothing allocates.
+// Bounded: arguments beyond kMax, and texts of more than kTextBytes in all, are
+// counted as truncated. Nothing allocates.
 #ifndef KYMO_BACKENDS_NVTX_TARGET_EVENT_ARGS_H_
 #define KYMO_BACKENDS_NVTX_TARGET_EVENT_ARGS_H_
 
@@ -77,10 +78,13 @@ class EventArgs {
   // Room for texts that are composed here: Begin, Append, then Appended.
   void Begin() noexcept { begin_ = used_; }
   void Append(std::string_view text) noexcept {
-    for (const char c : text) {
-      if (used_ < kTextBytes) text_[used_++] = c;
+    if (text.size() > room()) {
+      record::Host().count_truncated();
+      text = text.substr(0, room());
     }
+    for (const char c : text) text_[used_++] = c;
   }
+  size_t room() const noexcept { return kTextBytes - used_; }
   void AppendNumber(int64_t value) noexcept;
   void AppendNumber(uint64_t value) noexcept;
   void AppendNumber(double value) noexcept;

@@ -15,6 +15,8 @@ constinit Key text_payload_key("payload");
 
 constexpr int kMaxNesting = 4;
 constexpr size_t kMaxShownElements = 64;
+// The longest number (24) with its comma, and ", ...]".
+constexpr size_t kElementBytes = 32;
 
 // Reads one blob, entry by entry.
 class BlobReader {
@@ -256,7 +258,9 @@ class BlobReader {
     }
     args_.Begin();
     args_.Append("[");
-    for (size_t i = 0; i < count && i < kMaxShownElements; ++i) {
+    size_t i = 0;
+    for (; i < count && i < kMaxShownElements && args_.room() >= kElementBytes;
+         ++i) {
       if (i != 0) args_.Append(", ");
       const uint64_t bits = ReadBits(scalar, base_ + at + i * scalar.size);
       if (scalar.form == Form::kFloat) {
@@ -267,7 +271,8 @@ class BlobReader {
         args_.AppendNumber(bits);
       }
     }
-    args_.Append(count > kMaxShownElements ? ", ...]" : "]");
+    if (i < count) args_.Append(i == 0 ? "..." : ", ...");
+    args_.Append("]");
     args_.AddText(key, args_.Appended());
   }
 
