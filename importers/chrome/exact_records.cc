@@ -18,8 +18,9 @@ using simdjson::dom::element;
 constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
 // Of all threads of a file: 18 years. Sums over several files fit, too.
 constexpr uint64_t kMostThreadNs = kMost / 16;
-// Of one thread: the switches of all threads of a file still add up.
+// Of one thread: those of all threads of a file still add up.
 constexpr uint64_t kMostSwitches = uint64_t{1} << 48;
+constexpr uint64_t kMostThreadBytes = uint64_t{1} << 55;
 
 // The N numbers of a list, or nothing.
 template <size_t N>
@@ -222,10 +223,11 @@ bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
     const auto sample = Numbers<4>(item);
     if (!sample) return false;
     const auto& [row, time, weight, stack] = *sample;
-    if (row >= rows_.size() || time > kMost || weight > kMost ||
-        stack >= stacks_.size()) {
+    if (row >= rows_.size() || time > kMost ||
+        weight > kMostThreadNs - sampled_ns_ || stack >= stacks_.size()) {
       return false;
     }
+    sampled_ns_ += weight;
     samples_.push_back({.row = static_cast<uint32_t>(row),
                         .time_ns = static_cast<TimeNs>(time),
                         .weight_ns = static_cast<DurationNs>(weight),
@@ -236,6 +238,10 @@ bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
     const auto counts = Numbers<5>(item);
     if (!counts) return false;
     const auto& [pid, tid, allocations, frees, bytes] = *counts;
+    if (allocations > kMostSwitches || frees > kMostSwitches ||
+        bytes > kMostThreadBytes) {
+      return false;
+    }
     allocations_.push_back({{std::to_string(pid), std::to_string(tid)},
                             {.allocations = allocations,
                              .frees = frees,

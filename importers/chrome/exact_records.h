@@ -110,7 +110,8 @@ class ExactRecords {
   std::vector<Row> rows_;
   std::vector<Sample> samples_;
   std::vector<model::SampleSum> sample_sums_;
-  uint64_t summed_ns_ = 0;  // of all of them
+  uint64_t sampled_ns_ = 0;  // of samples_
+  uint64_t summed_ns_ = 0;   // of sample_sums_
   uint64_t summed_count_ = 0;
   std::vector<Allocations> allocations_;
   std::vector<Parent> parents_;

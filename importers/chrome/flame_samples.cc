@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "importers/chrome/json/decimal.h"
 
@@ -99,7 +100,9 @@ class Sampler {
                           ? std::nullopt
                           : ParseUint(place.substr(colon + 1));
     frame.file = line ? shard_.strings.Intern(place.substr(0, colon)) : name;
-    frame.line = line ? static_cast<uint32_t>(*line) : 0;
+    frame.line = line && std::in_range<uint32_t>(*line)
+                     ? static_cast<uint32_t>(*line)
+                     : 0;
   }
 
   bool IsBeforeGap(size_t i) const {

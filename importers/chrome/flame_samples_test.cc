@@ -216,7 +216,7 @@ TEST(ExactRecordsTest, RowsAndFramesAreAsTheFileSays) {
   records.Add(R"({"names":["f","f.c","lib"],
       "frames":[[1,2,3,12,64,1],[1,2,3,12,65,2],[1,2,3,12,66,4]],
       "stacks":[[0,0],[1,1],[0,2]],"rows":[[5,6]],
-      "samples":[[0,9223372036854775807,9223372036854775807,3]],
+      "samples":[[0,9223372036854775807,576460752303423487,3]],
       "allocations":[[7,8,1,2,3]]})",
               shard);
   EXPECT_EQ(shard.ledger.Get(model::Loss::kRecordsCorrupt), 0u);

@@ -226,6 +226,15 @@ TEST(ImportDocumentTest, MemoryRecordsAreThoseOfTheirThread) {
   EXPECT_THAT(got.Ranges(), ElementsAre("[memory]@4000+0"));
 }
 
+TEST(ImportDocumentTest, SumsOfBytesFit) {
+  const Imported got = ImportText(
+      R"([{"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":2,
+           "args":{"Addr":1,"Bytes":-9223372036854775808}}])");
+  ASSERT_TRUE(got.status.ok());
+  ASSERT_EQ(got.trace->memory().size(), 1u);
+  EXPECT_EQ(got.trace->memory()[0].bytes, -(int64_t{1} << 50));
+}
+
 TEST(ImportDocumentTest, ProcessesKeepWhoStartedThem) {
   const auto with_parents = [](const std::string& parents) {
     return ImportText(

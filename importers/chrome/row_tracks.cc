@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "importers/chrome/events/event_args.h"
 #include "importers/chrome/json/decimal.h"
@@ -20,6 +21,9 @@ using model::NameId;
 using model::Track;
 using model::TrackIndex;
 using model::TrackKind;
+
+// An id that more processes share tells nothing of a stream's process.
+constexpr size_t kMostCallers = 1024;
 
 class TrackFinder {
  public:
@@ -118,9 +122,10 @@ class TrackFinder {
     const auto name = ParseStreamName(NameOf(r));
     Track track;
     track.kind = TrackKind::kStream;
-    track.device_index = row.key.has_stream
-                             ? row.key.device
-                             : static_cast<int32_t>(NumberOf(row.key.pid));
+    const int64_t device =
+        row.key.has_stream ? row.key.device : NumberOf(row.key.pid);
+    track.device_index =
+        std::in_range<int32_t>(device) ? static_cast<int32_t>(device) : -1;
     track.id = row.key.has_stream ? row.key.stream
                : name             ? name->id
                                   : NumberOf(row.key.tid);
@@ -150,7 +155,7 @@ class TrackFinder {
     ForEachCorrelated([&](const Range& range, uint64_t id) {
       if (found_.of_row[range.row] != kNoTrack) return;
       const auto it = callers_.find(id);
-      if (it == callers_.end()) return;
+      if (it == callers_.end() || it->second.size() > kMostCallers) return;
       for (const int64_t pid : it->second) ++votes_[range.row][pid];
     });
   }

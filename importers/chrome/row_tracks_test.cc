@@ -259,6 +259,14 @@ TEST(RowTracksTest, StreamsHaveTheirDeviceAndProcess) {
   EXPECT_EQ(got.trace->Name(got.trace->tracks()[1].name), "");
 }
 
+TEST(RowTracksTest, NumbersThatNoDeviceHasStayArguments) {
+  const Imported got = ImportText(R"([
+      {"ph":"X","cat":"kernel","name":"b","pid":1,"tid":9,"ts":1,"dur":1,
+       "args":{"device":4294967296,"stream":7}}])");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(Tracks(*got.trace), ElementsAre("1/1:7"));
+}
+
 TEST(RowTracksTest, MostOfItsCallsTellTheProcessOfAStream) {
   const auto call = [](int pid, int id) {
     return R"({"ph":"X","cat":"cuda_runtime","name":"l","ts":1,"dur":1,"pid":)" +

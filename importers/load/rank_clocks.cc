@@ -17,15 +17,28 @@
 namespace kymo {
 namespace {
 
+// What a clock says is less; sums of three fit.
+constexpr int64_t kMostClock = int64_t{1} << 60;
+
+bool MayBeClock(const ClockPoint& point) {
+  return point.bound_ns >= 0 &&
+         std::ranges::all_of(
+             std::initializer_list<int64_t>{point.time_ns, point.mono_ns,
+                                            point.offset_ns, point.bound_ns},
+             [](int64_t ns) { return ns > -kMostClock && ns < kMostClock; });
+}
+
 // The numbers of the arguments of one event.
 int64_t NumberOf(const model::TraceShard& shard, const model::Detail& detail,
                  std::string_view key) {
   for (uint32_t i = detail.args_begin; i < detail.args_end; ++i) {
     const model::Arg& arg = shard.args[i];
     if (shard.strings.Get(arg.key) != key) continue;
-    return arg.type == model::ArgType::kDouble
-               ? static_cast<int64_t>(arg.double_value())
-               : arg.int_value();
+    if (arg.type != model::ArgType::kDouble) return arg.int_value();
+    const double value = arg.double_value();
+    return std::abs(value) < static_cast<double>(kMostClock)
+               ? static_cast<int64_t>(value)
+               : 0;
   }
   return 0;
 }
@@ -207,10 +220,11 @@ std::optional<RankClock> FindRankClock(
   const auto read_clock = [&](const model::TraceShard& shard, TimeNs time,
                               const model::Detail& detail,
                               model::TrackIndex /*track*/) {
-    clock->points.push_back({.time_ns = time,
-                             .mono_ns = NumberOf(shard, detail, "mono_ns"),
-                             .offset_ns = NumberOf(shard, detail, "offset_ns"),
-                             .bound_ns = NumberOf(shard, detail, "bound_ns")});
+    const ClockPoint point = {.time_ns = time,
+                              .mono_ns = NumberOf(shard, detail, "mono_ns"),
+                              .offset_ns = NumberOf(shard, detail, "offset_ns"),
+                              .bound_ns = NumberOf(shard, detail, "bound_ns")};
+    if (MayBeClock(point)) clock->points.push_back(point);
   };
   // Where MPI has measured the clock, its messages were the faster ones.
   if (!is_alone_in_mpi) for_each("MPI clock", read_clock);

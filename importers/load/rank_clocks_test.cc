@@ -1,3 +1,4 @@
+// Long, because each case plants the clocks of several ranks.
 #include "importers/load/rank_clocks.h"
 
 #include <gmock/gmock.h>
@@ -107,6 +108,21 @@ TEST(RankClocksTest, AnOffsetIsTakenAway) {
   EXPECT_EQ(one.TimeOf(2), 1'500);
   EXPECT_EQ(one.start_ns(), 500);
   EXPECT_THAT(one.findings(), IsEmpty());
+}
+
+TEST(RankClocksTest, ImpossibleMeasurementsAreNone) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  for (const int64_t offset : {kLeast, -(kLeast + 1)}) {
+    RankShard zero(0);
+    zero.Clock(1'000, 1'000, 0);
+    RankShard one(1);
+    one.Clock(1'000, 1'000, offset);
+    const RankFile files[] = {zero.File(), one.File()};
+    AlignRanks(files);
+    EXPECT_EQ(one.TimeOf(1), 1'000);
+    ASSERT_EQ(one.findings().size(), 1u);
+    EXPECT_EQ(one.findings()[0].rule, "rank_clock_unknown");
+  }
 }
 
 TEST(RankClocksTest, BetweenTwoMeasurementsTheClockDriftsAlongALine) {

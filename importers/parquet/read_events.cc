@@ -214,8 +214,7 @@ class EventReader {
              is_stream ? model::TrackKind::kStream : model::TrackKind::kThread,
          .pid = group.Int(kPid, row),
          .id = group.Int(is_stream ? kStream : kTid, row),
-         .device_index =
-             is_stream ? static_cast<int32_t>(group.Int(kDevice, row)) : -1});
+         .device_index = is_stream ? AsDevice(group.Int(kDevice, row)) : -1});
   }
 
   // Which rows have a detail: those with a value in one of its columns.

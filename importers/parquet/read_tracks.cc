@@ -210,8 +210,7 @@ absl::Status ReadTracks(Reading& reading) {
                .pid = group.Int(kTrackPid, row),
                .id = group.Int(is_stream ? kStream : kTid, row),
                .device_index =
-                   is_stream ? static_cast<int32_t>(group.Int(kDevice, row))
-                             : -1,
+                   is_stream ? AsDevice(group.Int(kDevice, row)) : -1,
                .name = group.Name(kTrackName, row),
                .logical_id =
                    static_cast<uint64_t>(group.Int(kLogicalId, row))});

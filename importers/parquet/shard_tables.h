@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -64,6 +65,11 @@ struct Reading {
     return stacks[static_cast<size_t>(row)];
   }
 };
+
+// -1: no device has such a number.
+constexpr int32_t AsDevice(int64_t number) {
+  return std::in_range<int32_t>(number) ? static_cast<int32_t>(number) : -1;
+}
 
 // "PATH: row 7: WHAT".
 absl::Status Wrong(const parquet::FileReader& file, std::string_view what);

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "profiler/base/strings.h"
 
@@ -87,6 +89,12 @@ bool IsOperation(ActivityType type) {
   return type == ActivityType::kCpuOp || type == ActivityType::kUserAnnotation;
 }
 
+// None: no device has such a number.
+std::optional<int32_t> AsDevice(std::optional<int64_t> number) {
+  if (!number || !std::in_range<int32_t>(*number)) return std::nullopt;
+  return static_cast<int32_t>(*number);
+}
+
 }  // namespace
 
 bool HasDriverCorrelation(ActivityType type) {
@@ -135,9 +143,7 @@ ReadArgs EventArgsReader::Read(ActivityType type, const RawEvent& event,
   }
   if (IsDeviceWork(type) && read.stream && !read.device) {
     // MTIA: the process of the file is the device.
-    if (const auto device = ParseInt(event.pid.text)) {
-      read.device = static_cast<int32_t>(*device);
-    }
+    read.device = AsDevice(ParseInt(event.pid.text));
   }
   if (read.device.has_value() != read.stream.has_value()) {
     // Only both together name a row.
@@ -201,9 +207,9 @@ bool EventArgsReader::ReadKnown(const RawArg& arg, ReadArgs& read) {
       return detail_.stack != model::kEmptyStack;
     }
     case Key::kDevice:
-      if (IsRuntimeOrHost() || !integer()) return false;
-      read.device = static_cast<int32_t>(*integer());
-      return true;
+      if (IsRuntimeOrHost()) return false;
+      read.device = AsDevice(integer());
+      return read.device.has_value();
     case Key::kStream:
       if (IsRuntimeOrHost() || !integer()) return false;
       read.stream = integer();
