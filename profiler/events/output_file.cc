@@ -25,13 +25,15 @@ absl::Status WriteOutputFile(const std::string& path,
   const int fd = AboveStandardStreams(
       open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (fd < 0) return CannotWrite(path);
-  // Closes the descriptor at the end.
+  // Closes the descriptor, at the latest at its end.
   __gnu_cxx::stdio_filebuf<char> buffer(fd, std::ios::out | std::ios::binary);
   std::ostream out(&buffer);
   errno = 0;
   write(out);
   out.flush();
-  return out.good() ? absl::OkStatus() : CannotWrite(path);
+  // Some file systems only tell at the end that there is no room.
+  const bool is_written = out.good() && buffer.close() != nullptr;
+  return is_written ? absl::OkStatus() : CannotWrite(path);
 }
 
 }  // namespace kymo

@@ -60,7 +60,7 @@ absl::Status MoveContents(int from, const std::string& path) {
         errno, absl::StrCat("cannot write all of ", path,
                             ", which has what came first of the recording"));
   }
-  close(to);
+  if (close(to) != 0 && status.ok()) return CannotKeep(path);
   return status;
 }
 
