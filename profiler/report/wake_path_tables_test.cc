@@ -13,7 +13,9 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "profiler/analysis/ranks/job_of_ranks.h"
 #include "profiler/model/thread_states.h"
+#include "profiler/report/ranks/rank_path_tables.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo::report {
@@ -148,6 +150,35 @@ TEST(WakePathTablesTest, StepsStandInTheOrderOfTime) {
           "350 7 8 worker sleep Nap 30", "380 7 8 worker on CPU outer 20",
           "400 7 8 worker on CPU Add 100", "500 7 8 worker on CPU Sum 200",
           "700 7 7 main runnable  50", "750 7 7 main on CPU [no sample] 150"));
+}
+
+// What a rank waited for outside of MPI is no computing.
+TEST(RankPathTableTest, HasWaitsOutsideOfMpi) {
+  TestTrace t;
+  t.SetWindow(0, 1'000);
+  const auto main = t.AddThread(7, 7, "main");
+  t.AddInstant(main, "MPI ranks", 10);
+  auto& data = t.data();
+  data.args = {model::Arg::Int(t.Intern("rank"), 0),
+               model::Arg::Int(t.Intern("size"), 1)};
+  data.detail.back() = 0;
+  data.details.push_back({.args_begin = 0, .args_end = 2});
+  t.AddRange(main, "MPI_Init", 100, 200);
+  t.AddRange(main, "MPI_Finalize", 900, 910);
+  t.SetThreadTimes(
+      {{.track = main, .wall_ns = 1'000, .begin_ns = 0, .end_ns = 1'000}});
+  for (const TimeNs begin : {150, 350, 600}) {
+    t.AddWait({.track = main,
+               .kind = WaitKind::kSleep,
+               .begin_ns = begin,
+               .duration_ns = 100},
+              {"main", "Nap"});
+  }
+  const model::Trace trace = std::move(t).Build();
+  EXPECT_THAT(Texts(RankPathTable(analysis::JobOfRanks(trace))),
+              ElementsAre("0  100% computing [no sample] 61% 540 4",
+                          "0  100% sleep Nap 28% 250 3",
+                          "0  100% MPI MPI_Init 11% 100 1"));
 }
 
 }  // namespace

@@ -9,12 +9,16 @@
 #include <vector>
 
 #include "profiler/analysis/ranks/rank_path.h"
+#include "profiler/analysis/wait_names.h"
+#include "profiler/model/thread_states.h"
+#include "profiler/model/waits.h"
 #include "profiler/report/paths/path_parts.h"
 
 namespace kymo::report {
 namespace {
 
 using analysis::RankStep;
+using model::Wait;
 
 struct NamedRankPath {
   explicit NamedRankPath(const analysis::JobOfRanks& job)
@@ -25,7 +29,7 @@ struct NamedRankPath {
         const TimeNs until =
             end ? std::clamp(end->time_ns, step.start_ns, step.end_ns)
                 : step.end_ns;
-        parts.AddRunning(step.track, step.start_ns, until, "computing");
+        AddOutside(job.trace, step.track, step.start_ns, until);
         parts.Add({.track = step.track,
                    .start_ns = until,
                    .duration_ns = step.end_ns - until,
@@ -40,6 +44,30 @@ struct NamedRankPath {
       }
       rank_of.emplace(step.track, step.rank);
     }
+  }
+
+  // Of a thread that was in no call.
+  void AddOutside(const model::Trace& trace, model::TrackIndex track,
+                  TimeNs start_ns, TimeNs end_ns) {
+    const model::ThreadStates* const states = trace.thread_states();
+    if (states != nullptr) {
+      auto at =
+          std::ranges::lower_bound(states->waits, track, {}, &Wait::track);
+      for (; at != states->waits.end() && at->track == track; ++at) {
+        const Wait& wait = *at;
+        const TimeNs begin = std::max(wait.begin_ns, start_ns);
+        const TimeNs end = std::min(wait.end_ns(), end_ns);
+        if (begin >= end) continue;
+        parts.AddRunning(track, start_ns, begin, "computing");
+        parts.Add({.track = track,
+                   .start_ns = begin,
+                   .duration_ns = end - begin,
+                   .cause = NameOf(wait.kind),
+                   .name = parts.places().Of(wait.stack)});
+        start_ns = end;
+      }
+    }
+    parts.AddRunning(track, start_ns, end_ns, "computing");
   }
 
   // Threads of a rank count as one.
