@@ -92,6 +92,7 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWith(
   } else if (pid == kRunningThreads || pid == kOwnThreads) {
     pid == kOwnThreads ? WatchOwnThreads(*attr) : WatchRunningThread(*attr);
     events->attr_ = *attr;
+    events->watches_nothing_ = true;
     WatchNothing(*attr);
     pid = 0;
   }
@@ -138,7 +139,10 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenSwitches(
   }
   auto events = OpenSmall(
       *attr, pid, geteuid() == 0 ? kRootSwitchRingBytes : kUserSwitchRingBytes);
-  if (events.ok()) (*events)->attr_ = of_threads;
+  if (events.ok()) {
+    (*events)->attr_ = of_threads;
+    (*events)->watches_nothing_ = target == PerfTarget::kRunningThreads;
+  }
   return events;
 }
 
@@ -156,7 +160,10 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenSwitchStacks(
     pid = 0;
   }
   auto events = OpenStacks(*attr, kSwitchStackLayout, pid);
-  if (events.ok()) (*events)->attr_ = of_threads;
+  if (events.ok()) {
+    (*events)->attr_ = of_threads;
+    (*events)->watches_nothing_ = target == PerfTarget::kRunningThreads;
+  }
   return events;
 }
 
@@ -290,7 +297,7 @@ void PerfEvents::Resume(size_t ring) noexcept {
 }
 
 void PerfEvents::ForRing(size_t ring, unsigned long request) noexcept {
-  ioctl(fds_[ring], request, 0);
+  if (!watches_nothing_) ioctl(fds_[ring], request, 0);
   for (const ThreadEvent& event : more_fds_) {
     if (event.ring == ring) ioctl(event.fd, request, 0);
   }

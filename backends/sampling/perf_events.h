@@ -156,6 +156,8 @@ class PerfEvents {
 
   RecordLayout layout_;
   bool knows_lost_ = false;
+  // fds_ are disabled events of Kymo's own thread, for their rings only.
+  bool watches_nothing_ = false;
   std::vector<int> fds_;   // one for each ring
   std::vector<int> cpus_;  // of each
   perf_event_attr attr_ = {};
