@@ -11,6 +11,7 @@
 #ifndef KYMO_PROFILER_MODEL_SAMPLE_WEIGHTS_H_
 #define KYMO_PROFILER_MODEL_SAMPLE_WEIGHTS_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "profiler/model/records.h"
@@ -38,6 +39,20 @@ inline uint64_t SummedSamples(const Trace& trace) {
   uint64_t count = 0;
   for (const SampleSum& sum : trace.sample_sums()) count += sum.count;
   return count;
+}
+
+// How many periods of the sampler the samples stand for: a timer that comes late
+// gives one sample for several. Where no period is known, how many there are.
+inline uint64_t SampledPeriods(const Trace& trace) {
+  uint64_t count = 0;
+  DurationNs weight_ns = 0;
+  ForEachSampleWeight(trace, [&](const SampleSum& sum) {
+    count += sum.count;
+    weight_ns += sum.weight_ns;
+  });
+  const DurationNs period_ns = trace.sampling_period_ns();
+  if (period_ns <= 0 || weight_ns <= 0) return count;
+  return std::max(count, static_cast<uint64_t>(weight_ns / period_ns));
 }
 
 // How many stacks of samples and of waits there are. Those of both are unwound

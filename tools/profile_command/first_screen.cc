@@ -346,7 +346,7 @@ size_t TableCount(const ScreenTables& tables) {
 std::vector<std::string> LossesThatMatter(const model::Trace& trace) {
   constexpr double kLeastShare = 0.05;
   std::vector<std::string> lines;
-  const uint64_t samples = trace.samples().size() + model::SummedSamples(trace);
+  const uint64_t sampled = model::SampledPeriods(trace);
   for (size_t i = 0; i < static_cast<size_t>(Loss::kCount); ++i) {
     const Loss loss = static_cast<Loss>(i);
     const uint64_t count = trace.ledger().Get(loss);
@@ -358,7 +358,7 @@ std::vector<std::string> LossesThatMatter(const model::Trace& trace) {
           loss == Loss::kStacksTruncated ? StackCount(trace)
           : loss == Loss::kStacksIncomplete || loss == Loss::kStacksBeyondLimit
               ? model::CountUnwoundStacks(trace)
-              : samples + count;
+              : sampled + count;
       const double share = static_cast<double>(count) /
                            static_cast<double>(std::max(all, count));
       if (share < kLeastShare) continue;

@@ -33,9 +33,6 @@ struct Doubt {
 };
 
 uint64_t Events(const Trace& trace) { return trace.event_count(); }
-uint64_t Samples(const Trace& trace) {
-  return trace.samples().size() + model::SummedSamples(trace);
-}
 uint64_t MemoryRecords(const Trace& trace) { return trace.memory().size(); }
 
 constexpr Doubt kDoubts[] = {
@@ -45,9 +42,10 @@ constexpr Doubt kDoubts[] = {
      "Use fewer threads, or keep them instead of starting new ones"},
     {Loss::kDeviceRecordsDropped, Events, "times of devices",
      "Record for a shorter time"},
-    {Loss::kSamplesLost, Samples, "CPU times of functions",
+    {Loss::kSamplesLost, model::SampledPeriods, "CPU times of functions",
      "Sample less often with --sampling_hz"},
-    {Loss::kSamplesNotDelivered, Samples, "CPU times of functions",
+    {Loss::kSamplesNotDelivered, model::SampledPeriods,
+     "CPU times of functions",
      "Try the other --sampling_sampler (perf or timer), or sample less often "
      "with --sampling_hz",
      "samples that did not come, although threads ran"},
