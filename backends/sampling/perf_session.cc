@@ -554,7 +554,8 @@ absl::Status PerfSession::Stop() {
     store_.AddLoss(model::Loss::kSamplesNotDelivered, undelivered.lost);
     store_.AddLoss(model::Loss::kSamplesNotDue, undelivered.at_ends);
   } else if (is_much) {
-    unsampled_time_text_ = KernelTimeText(cpu_ns, sampled_ns);
+    unsampled_time_text_ =
+        KernelTimeText(cpu_ns, sampled_ns, period_ns_, threads_ended_);
   }
   if (!is_much && knows_clock) {
     unsampled_time_text_ = UnsampledTimeText(cpu_ns, sampled_ns, period_ns_);

@@ -60,14 +60,22 @@ constexpr Undelivered UndeliveredSamples(DurationNs cpu_time_ns,
   return {.lost = lost, .at_ends = all - lost};
 }
 
-// Of a recording whose user may not look into the kernel. The time that has no
-// samples is no loss: nearly all of it is the kernel's.
-inline std::string KernelTimeText(DurationNs cpu_time_ns,
-                                  DurationNs sampled_ns) {
-  return "sampling: " + std::to_string((cpu_time_ns - sampled_ns) / kNsPerMs) +
-         " ms of " + std::to_string(cpu_time_ns / kNsPerMs) +
-         " ms of CPU time have no samples, because time in the kernel is not "
-         "sampled";
+// Of a recording whose user may not look into the kernel, in which so many
+// threads ended. The time that has no samples is no loss: nearly all of it is
+// the kernel's, or at the ends of threads.
+inline std::string KernelTimeText(DurationNs cpu_time_ns, DurationNs sampled_ns,
+                                  DurationNs period_ns, uint64_t threads) {
+  const DurationNs missing_ns = cpu_time_ns - sampled_ns;
+  std::string text =
+      "sampling: " + std::to_string(missing_ns / kNsPerMs) + " ms of " +
+      std::to_string(cpu_time_ns / kNsPerMs) +
+      " ms of CPU time have no samples, because time in the kernel is not "
+      "sampled";
+  if (static_cast<DurationNs>(threads) * period_ns > missing_ns / 10) {
+    text += ", and neither is what each of " + std::to_string(threads) +
+            " threads that ended ran last, for less than a period";
+  }
+  return text;
 }
 
 // Of processes whose clock is known exactly: what UndeliveredSamples leaves

@@ -41,8 +41,8 @@ inline uint64_t SummedSamples(const Trace& trace) {
   return count;
 }
 
-// How many periods of the sampler the samples stand for: a timer that comes late
-// gives one sample for several. Where no period is known, how many there are.
+// How many periods of the sampler the samples stand for: a timer that comes
+// late gives one sample for several. Where no period is known, their number.
 inline uint64_t SampledPeriods(const Trace& trace) {
   uint64_t count = 0;
   DurationNs weight_ns = 0;
