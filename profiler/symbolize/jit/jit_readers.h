@@ -58,13 +58,14 @@ class PerfMapReader {
 class JitDumpReader {
  public:
   // `epoch_offset_ns` turns CLOCK_MONOTONIC into time since the epoch.
-  explicit JitDumpReader(TimeNs epoch_offset_ns)
-      : epoch_offset_ns_(epoch_offset_ns) {}
+  explicit JitDumpReader(TimeNs epoch_offset_ns,
+                         off_t most_bytes = kMostJitBytes)
+      : epoch_offset_ns_(epoch_offset_ns), most_bytes_(most_bytes) {}
 
   void Read(int fd, JitCode& code);
 
   // The dump has more to read, apart from the code in it, than what was read.
-  bool is_too_large() const noexcept { return read_bytes_ >= kMostJitBytes; }
+  bool is_too_large() const noexcept { return read_bytes_ >= most_bytes_; }
 
  private:
   struct Record {
@@ -80,6 +81,7 @@ class JitDumpReader {
   TimeNs TimeOf(const Record& record) const;
 
   const TimeNs epoch_offset_ns_;
+  const off_t most_bytes_;
   uint64_t at_ = 0;  // in the file
   bool is_damaged_ = false;
   // The times are of a processor's counter that nothing explains. All code is

@@ -150,22 +150,20 @@ TEST_F(JitReadersTest, LinesOfOneLongNameTakeNoMemoryForEach) {
 }
 
 TEST_F(JitReadersTest, AJitDumpHasALimit) {
-  Append(TestJitDump().bytes);
-  constexpr uint32_t kRecordBytes = 4 << 20;
-  TestJitDump lines;
-  lines.bytes = BytesOf(uint32_t{2}) + BytesOf(kRecordBytes) +
-                BytesOf(uint64_t{10}) + BytesOf(uint64_t{0x7f00});
-  for (off_t at = 40; at <= kMostJitBytes; at += kRecordBytes) {
-    ASSERT_EQ(pwrite(file_.get(), lines.bytes.data(), lines.bytes.size(), at),
-              static_cast<ssize_t>(lines.bytes.size()));
-  }
-  EXPECT_FALSE(dump_reader_.is_too_large());
-  dump_reader_.Read(file_.get(), dump_);
-  EXPECT_FALSE(dump_reader_.is_too_large());
-  lseek(file_.get(), 0, SEEK_END);
-  Append(std::string(kRecordBytes, '\0'));
-  dump_reader_.Read(file_.get(), dump_);
-  EXPECT_TRUE(dump_reader_.is_too_large());
+  constexpr off_t kMostBytes = 100'000;
+  JitDumpReader reader(/*epoch_offset_ns=*/0, kMostBytes);
+  TestJitDump dump;
+  dump.Lines(10, 0x7f00, {{0x7f00, 1, std::string(kMostBytes / 2, 'x')}});
+  Append(dump.bytes);
+  reader.Read(file_.get(), dump_);
+  EXPECT_FALSE(reader.is_too_large());
+  dump.bytes.clear();
+  dump.Lines(10, 0x7f00, {{0x7f00, 1, std::string(kMostBytes / 2, 'x')}});
+  dump.Load(10, 0x7f00, 64, 1, "behind the limit");
+  Append(dump.bytes);
+  reader.Read(file_.get(), dump_);
+  EXPECT_TRUE(reader.is_too_large());
+  EXPECT_EQ(NameAt(dump_, 0x7f00, 2000), "-");
 }
 
 TEST_F(JitReadersTest, LinesOfNoScriptAreLeftOut) {
