@@ -1,6 +1,7 @@
 // Long, because the store is tested with its table of processes.
 #include "backends/sampling/sample_store.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 
 #include "backends/sampling/process_table.h"
 #include "backends/sampling/stack_store.h"
+#include "backends/sampling/unwind/test_own_stack.h"
 #include "backends/sampling/unwind/unwinder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -25,6 +27,52 @@
 
 namespace kymo::sampling {
 namespace {
+
+// Calls `handler` on a stack of its own.
+extern "C" [[gnu::noinline, gnu::noipa]] void test_interrupted(
+    void (*handler)(int), std::span<char> own) {
+  stack_t before;
+  const stack_t memory = {
+      .ss_sp = own.data(), .ss_flags = 0, .ss_size = own.size()};
+  sigaltstack(&memory, &before);
+  struct sigaction action = {};
+  struct sigaction old = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGUSR1, &action, &old);
+  raise(SIGUSR1);
+  sigaction(SIGUSR1, &old, nullptr);
+  sigaltstack(&before, nullptr);
+}
+
+// The copy is of the handler's stack. That of what was interrupted is read
+// afterwards, wherever it lies.
+TEST(SampleStoreTest, AHandlerOnAStackOfItsOwnHasTheInterruptedCallers) {
+  static char below[128 << 10];  // all stacks
+  char above[sizeof(below)];     // the stacks of other threads
+  for (const bool is_above : {false, true}) {
+    static SampleStore* store;
+    SampleStore made(/*period_ns=*/1'000'000);
+    store = &made;
+    const auto sample = [](int) {
+      constexpr size_t kBytes = 16 << 10;
+      const OwnStack own = CaptureOwnStack(kBytes);
+      SampleEvent event{.pid = getpid(), .tid = gettid(), .weight_ns = 7};
+      event.has_registers = true;
+      event.registers = own.registers;
+      event.stack = own.memory;
+      event.stack_was_cut = own.memory.size() == kBytes;
+      store->OnSample(event);
+    };
+    const std::span<char> own(is_above ? above : below, sizeof(below));
+    std::thread([&] { test_interrupted(sample, own); }).join();
+    model::TraceShard shard;
+    made.Collect(shard);
+    EXPECT_TRUE(shard.strings.Find("test_interrupted")) << is_above;
+    EXPECT_FALSE(shard.ledger.AnythingLost()) << is_above;
+    EXPECT_EQ(RemarksOf(made).size(), 1u);
+  }
+}
 
 TEST(SampleStoreTest, StackThatEndsNowhereIsCountedAsIncomplete) {
   SampleStore store(/*period_ns=*/1'000'000);

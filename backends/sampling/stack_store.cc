@@ -108,18 +108,20 @@ void StackStore::UnwindInto(const CapturedStack& captured,
   unwinder_.Unwind(process.space, captured.registers, copy,
                    captured.stack_was_cut, &unwound_);
   was_read_on_ = false;
-  if (unwound_.end == StackEnd::kIncomplete && unwound_.missed_above != 0) {
-    ReadOn(captured, process);
-  }
+  const bool goes_on =
+      unwound_.end == StackEnd::kIncomplete ||
+      (unwound_.end == StackEnd::kTruncated && unwound_.is_on_other_stack);
+  if (goes_on && unwound_.missed != 0) ReadOn(captured, process);
 }
 
 // The kernel stops copying at memory that the thread never touched, as in a
-// large array. What lies above is there: it is of callers that still run.
+// large array. What lies above is there: it is of callers that still run. So
+// is, below a handler on a stack of its own, what the signal interrupted.
 void StackStore::ReadOn(const CapturedStack& captured,
                         const SampledProcess& process) {
-  const uint64_t from = unwound_.missed_above & ~uint64_t{7};
+  const uint64_t from = unwound_.missed & ~uint64_t{7};
   StackCopy copy{captured.registers[kRsp], captured.stack};
-  if (from - copy.base > kFarthestCaller) return;
+  if (from - copy.base > kFarthestCaller && !unwound_.is_on_other_stack) return;
   std::array<std::byte, kFarBytes> far;
   const iovec piece = {reinterpret_cast<void*>(from), far.size()};
   const int64_t tid = captured.tid != 0 ? captured.tid : captured.name_tid;
@@ -136,7 +138,7 @@ void StackStore::ReadOn(const CapturedStack& captured,
   if (whole_.end == StackEnd::kComplete) {
     std::swap(unwound_, whole_);
     was_read_on_ = true;
-  } else if (whole_.missed_above != 0) {
+  } else if (whole_.missed != 0) {
     unwound_.end = StackEnd::kTruncated;
   }
 }
@@ -360,7 +362,7 @@ std::vector<std::string> StackStore::Remarks() const {
         "sampling: the outermost callers of ", read_on_count_, " of ",
         stack_count_,
         " stacks were read a moment later: between lies memory that the thread "
-        "never touched, such as a large array"));
+        "never touched, as in a large array, or a signal handler's own stack"));
   }
   for (const auto& [pid, count] : jit_.unnamed()) {
     if (count < kManyUnnamed) continue;

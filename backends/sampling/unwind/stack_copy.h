@@ -23,6 +23,10 @@ struct StackCopy {
     const auto value = ReadIn(base, bytes, address);
     return value ? value : ReadIn(far_base, far_bytes, address);
   }
+  // Whether `address` lies in the copied part, but for what was read later.
+  bool IsNear(uint64_t address) const noexcept {
+    return address - base < bytes.size();
+  }
   // Whether `address` lies above the copied part.
   bool IsBeyond(uint64_t address) const noexcept {
     return address >= base && address + 8 > base + bytes.size();

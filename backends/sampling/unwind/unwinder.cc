@@ -284,7 +284,8 @@ void Unwinder::Unwind(const symbolize::AddressSpace& space,
   stack->watched.clear();
   stack->at.clear();
   stack->is_joined = false;
-  stack->missed_above = 0;
+  stack->missed = 0;
+  stack->is_on_other_stack = false;
   registers_ = registers;
   bool is_in_chain = false;  // the frame before was left by its frame pointer
   bool is_exact = true;  // rip is where the thread was, not a return address
@@ -316,6 +317,10 @@ void Unwinder::Unwind(const symbolize::AddressSpace& space,
     }
     is_in_chain = !has_table;
     if (step == Step::kCaller) {
+      // Behind a signal handler.
+      if (is_exact && !copy.IsNear(registers_[kRsp])) {
+        stack->is_on_other_stack = true;
+      }
       if (is_watched) stack->watched.back().end = registers_[kRsp];
       continue;
     }
@@ -325,8 +330,11 @@ void Unwinder::Unwind(const symbolize::AddressSpace& space,
     }
     stack->end = EndAfterMiss(copy, copy_was_cut);
     // Without a rule, the address may be anything.
-    if (step == Step::kMissedMemory && copy.IsBeyond(missed_address_)) {
-      stack->missed_above = missed_address_;
+    if (step != Step::kMissedMemory) return;
+    if (stack->is_on_other_stack) {
+      stack->missed = registers_[kRsp];
+    } else if (copy.IsBeyond(missed_address_)) {
+      stack->missed = missed_address_;
     }
     return;
   }

@@ -68,9 +68,12 @@ struct UnwoundStack {
   std::vector<WatchedFrame> watched;  // innermost first
   // Its outermost frames are those of another stack (outer_frames.h).
   bool is_joined = false;
-  // The address above the copy at which the stack goes on. 0: it does not, or
-  // this is not why it ends.
-  uint64_t missed_above = 0;
+  // The address outside of the copy at which the stack goes on: above it, or on
+  // another stack. 0: it does not, or this is not why it ends.
+  uint64_t missed = 0;
+  // A signal handler runs on a stack of its own (sigaltstack), and the copy is
+  // of that one.
+  bool is_on_other_stack = false;
 };
 
 class Unwinder {
