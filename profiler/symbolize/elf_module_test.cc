@@ -1,8 +1,10 @@
+// Long, because process_mappings.h and debug_file.h are tested here, too.
 #include "profiler/symbolize/elf_module.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -288,20 +290,53 @@ TEST_F(ElfModuleTest, MappingsHaveAModuleAndItsAddresses) {
   EXPECT_EQ(space.Find(0x60000)->delta, uint64_t{0x1000} - 0x60000);
 }
 
-TEST_F(ElfModuleTest, AProgramThatWasReplacedIsReadAllTheSame) {
-  const std::string path = PathOf("sleep");
-  std::filesystem::copy_file("/bin/sleep", path);
+// A child that runs /bin/sleep from that descriptor.
+pid_t RunSleep(int program) {
   int ends[2];
-  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
   const pid_t child = fork();
   if (child == 0) {
-    execl(path.c_str(), "sleep", "1000", nullptr);
+    char name[] = "sleep", time[] = "1000";
+    char* const words[] = {name, time, nullptr};
+    fexecve(program, words, environ);
     _exit(1);
   }
   close(ends[1]);
   char byte;
   EXPECT_EQ(read(ends[0], &byte, 1), 0);  // it has called exec
   close(ends[0]);
+  close(program);
+  return child;
+}
+
+// Its mappings as the kernel lists them, and as perf events tell of them.
+TEST_F(ElfModuleTest, AProgramOfAMemfdIsRead) {
+  const int program = memfd_create("prog", MFD_CLOEXEC);
+  std::ifstream file("/bin/sleep", std::ios::binary);
+  const std::string image{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_EQ(write(program, image.data(), image.size()),
+            static_cast<ssize_t>(image.size()));
+  const pid_t child = RunSleep(program);
+  for (const std::string path : {"/memfd:prog", "/memfd:prog (deleted)"}) {
+    ModuleTable modules;
+    AddressSpace space;
+    AddMapping({.pid = child,
+                .address = 0x10000,
+                .size_bytes = 0x1000,
+                .file = {.path = path}},
+               modules, space);
+    const ElfModule& module = modules.module(space.Find(0x10000)->module);
+    EXPECT_NE(module.elf(), nullptr) << path;
+    EXPECT_EQ(module.path(), "/memfd:prog");
+  }
+  EXPECT_EQ(kill(child, SIGKILL), 0);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+}
+
+TEST_F(ElfModuleTest, AProgramThatWasReplacedIsReadAllTheSame) {
+  const std::string path = PathOf("sleep");
+  std::filesystem::copy_file("/bin/sleep", path);
+  const pid_t child = RunSleep(open(path.c_str(), O_PATH | O_CLOEXEC));
   const std::string build_id = Module(path)->build_id();
   const FileIdentity old = {.path = path, .build_id = build_id};
   TestElf elf;

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "profiler/base/clock.h"
 
@@ -16,9 +18,21 @@ std::string AnonymousName(std::string_view path) {
   return std::string(path);
 }
 
+constexpr std::string_view kMemfd = "/memfd:";
+constexpr std::string_view kDeletedMark = " (deleted)";
+
 bool IsFile(std::string_view path) {
-  return path.starts_with('/') && path != "//anon" &&
-         !path.starts_with("/memfd:");
+  return path.starts_with('/') && path != "//anon" && !path.starts_with(kMemfd);
+}
+
+// Whether the process runs the memfd as its program. The kernel takes memfds
+// for deleted files. Code that is made at run time may lie in others.
+bool IsProgramOfMemfd(int64_t pid, const std::string& path) {
+  if (!path.starts_with(kMemfd)) return false;
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink(
+      "/proc/" + std::to_string(pid) + "/exe", error);
+  return !error && program.string() == path + std::string(kDeletedMark);
 }
 
 }  // namespace
@@ -27,18 +41,26 @@ void AddMapping(const ProcessMapping& mapping, ModuleTable& modules,
                 AddressSpace& space) {
   Mapping added{.start = mapping.address,
                 .end = mapping.address + mapping.size_bytes};
-  const std::string& path = mapping.file.path;
-  if (IsFile(path)) {
-    FileIdentity file = mapping.file;
+  FileIdentity file = mapping.file;
+  bool is_file = IsFile(file.path);
+  if (!is_file) {
+    std::string path = file.path;
+    if (path.ends_with(kDeletedMark)) {
+      path.resize(path.size() - kDeletedMark.size());
+    }
+    is_file = IsProgramOfMemfd(mapping.pid, path);
+    if (is_file) file.path = path;
+  }
+  if (is_file) {
     file.begin = mapping.address;
     file.end = mapping.address + mapping.size_bytes;
     added.module = modules.File(mapping.pid, file);
   } else {
-    added.module = modules.Named(AnonymousName(path));
+    added.module = modules.Named(AnonymousName(file.path));
   }
   const ElfModule& module = modules.module(added.module);
   // Without an image in memory only the absolute address has a meaning.
-  if (IsFile(path) || module.elf() != nullptr) {
+  if (is_file || module.elf() != nullptr) {
     added.delta = module.Delta(mapping.address, mapping.file_offset);
   }
   space.Map(added);
