@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "backends/sampling/target/seccomp_filters.h"
 #include "profiler/base/mapped/sealed_memory.h"
 
 namespace kymo::sampling {
@@ -47,6 +48,7 @@ absl::StatusOr<std::unique_ptr<SampleRingReader>> SampleRingReader::Create(
   ring->cell_count = cell_count;
   ring->stack_bytes = stack_bytes;
   ring->period_ns = period_ns;
+  ring->seccomp_filters = CountSeccompFilters();
   ring->is_enabled.store(1, std::memory_order_release);
   return reader;
 }
@@ -149,6 +151,30 @@ void SampleRingReader::Drain(
 
 void SampleRingReader::Disable() noexcept {
   ring_->is_enabled.store(0, std::memory_order_relaxed);
+}
+
+std::vector<std::string> SampleRingReader::StopRemarks() const {
+  std::vector<std::string> remarks;
+  for (size_t why = 0; why < kTimerStops; ++why) {
+    const uint32_t count = ring_->stops[why].load(std::memory_order_relaxed);
+    if (count == 0) continue;
+    const bool is_one = count == 1;
+    const char* const does =
+        static_cast<TimerStop>(why) == TimerStop::kRestricted
+            ? is_one ? " process restricts its own system calls (seccomp), "
+                       "and those of the timers might end it"
+                     : " processes restrict their own system calls (seccomp), "
+                       "and those of the timers might end them"
+        : is_one ? " process uses SIGPROF, the signal of the timers, for "
+                   "itself, as gcc -pg does"
+                 : " processes use SIGPROF, the signal of the timers, for "
+                   "themselves, as gcc -pg does";
+    remarks.push_back(absl::StrCat(
+        "sampling: ", count, does, ": ", is_one ? "it has" : "they have",
+        " no samples from then on. Perf events sample ", is_one ? "it" : "them",
+        ", where they are permitted (--sampling_sampler=perf)"));
+  }
+  return remarks;
 }
 
 uint64_t SampleRingReader::LostTicks() const noexcept {

@@ -65,6 +65,10 @@ class SampleRingReader {
   // Ticks that found no free cell, and cells that were never finished.
   uint64_t LostTicks() const noexcept;
 
+  // Of processes that stopped their timers for good: how many, why, and what
+  // helps.
+  std::vector<std::string> StopRemarks() const;
+
   // Cells that held nonsense.
   uint64_t unsound_cells() const noexcept { return unsound_cells_; }
 

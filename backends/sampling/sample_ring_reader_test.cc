@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <string>
 #include <vector>
 
 namespace kymo::sampling {
@@ -214,6 +215,23 @@ TEST_F(SampleRingReaderTest, DoesNotTrustTheHeader) {
 
 TEST_F(SampleRingReaderTest, OthersCanOpenItByItsPath) {
   EXPECT_EQ(access(reader_->path().c_str(), R_OK | W_OK), 0);
+}
+
+TEST_F(SampleRingReaderTest, SaysWhyProcessesStoppedTheirTimers) {
+  EXPECT_EQ(reader_->StopRemarks(), std::vector<std::string>{});
+  reader_->ring()->stops[0] = 2;
+  reader_->ring()->stops[1] = 1;
+  EXPECT_EQ(
+      reader_->StopRemarks(),
+      (std::vector<std::string>{
+          "sampling: 2 processes restrict their own system calls (seccomp), "
+          "and those of the timers might end them: they have no samples from "
+          "then on. Perf events sample them, where they are permitted "
+          "(--sampling_sampler=perf)",
+          "sampling: 1 process uses SIGPROF, the signal of the timers, for "
+          "itself, as gcc -pg does: it has no samples from then on. Perf "
+          "events sample it, where they are permitted "
+          "(--sampling_sampler=perf)"}));
 }
 
 }  // namespace

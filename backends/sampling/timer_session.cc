@@ -42,9 +42,7 @@ class TimerSession final : public ActivitySession {
   absl::Status Stop() override;
   DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override;
-  std::vector<std::string> Remarks() const override {
-    return RemarksOf(store_);
-  }
+  std::vector<std::string> Remarks() const override;
 
  private:
   void HandleCell(const TimerSample& cell);
@@ -57,6 +55,7 @@ class TimerSession final : public ActivitySession {
   pid_t pid_ = 0;
   DurationNs children_cpu_before_ns_ = 0;
   std::vector<uint64_t> callchain_;
+  std::vector<std::string> stop_remarks_;
 };
 
 absl::Status TimerSession::Prepare(TargetSetup* setup) {
@@ -129,8 +128,15 @@ absl::Status TimerSession::Stop() {
                  UndeliveredSamples(
                      ChildrenCpuNs(pid_) - children_cpu_before_ns_,
                      store_.total_weight_ns() + lost_ns, settings_.period_ns));
+  stop_remarks_ = reader_->StopRemarks();
   reader_ = nullptr;
   return absl::OkStatus();
+}
+
+std::vector<std::string> TimerSession::Remarks() const {
+  std::vector<std::string> remarks = RemarksOf(store_);
+  remarks.insert(remarks.end(), stop_remarks_.begin(), stop_remarks_.end());
+  return remarks;
 }
 
 absl::StatusOr<Collected> TimerSession::Collect(model::TraceShard& shard) {

@@ -30,6 +30,8 @@
 #include "backends/off_cpu/calls/wait_ring_reader.h"
 #include "backends/off_cpu/target/real_calls.h"
 #include "backends/off_cpu/target/wait_writer.h"
+#include "backends/sampling/sample_ring_reader.h"
+#include "backends/sampling/target/target_timer.h"
 #include "profiler/base/clock.h"
 
 namespace kymo::off_cpu {
@@ -595,19 +597,24 @@ TEST_F(HooksTest, FunctionsWithMoreArgumentsGetThem) {
 }
 
 // The last test: it ends the watching.
-TEST_F(HooksTest, AProgramThatRestrictsItselfIsNotWatched) {
+TEST_F(HooksTest, AProgramThatRestrictsItselfHasNoHooksAndNoTimers) {
   for (long (*const restrict)() :
        {+[] { return long{prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)}; },
         +[] { return syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); },
         +[] { return syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, 0); }}) {
+    const auto timers = *sampling::SampleRingReader::Create(
+        kNsPerMs, sampling::kLeastCellBytes, 8);
     const pid_t child = fork();
     if (child == 0) {
+      setenv(kTargetTimerVariable, timers->path().c_str(), 1);
+      TargetTimerInit();
       (void)restrict();
       _exit(IsWatching() ? 1 : 0);
     }
     int status = -1;
     waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);
+    EXPECT_EQ(timers->ring()->stops[0], 1u);
   }
   // Numbers that restrict nothing.
   EXPECT_EQ(syscall(SYS_getpid), getpid());

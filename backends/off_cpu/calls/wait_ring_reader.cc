@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/off_cpu/look/thread_counts.h"
-#include "backends/off_cpu/target/seccomp_filters.h"
+#include "backends/sampling/target/seccomp_filters.h"
 #include "profiler/base/mapped/sealed_memory.h"
 #include "profiler/processes/schedstat.h"
 

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 
 #include "backends/off_cpu/target/hook.h"
+#include "backends/sampling/target/target_timer.h"
 
 namespace {
 
@@ -272,11 +273,21 @@ KYMO_OPENAT_HOOK(openat64)
 KYMO_FCNTL_HOOK(fcntl)
 KYMO_FCNTL_HOOK(fcntl64)
 
+namespace {
+
+// The timers would make system calls in any code of the program.
+void StopForRestriction() noexcept {
+  kymo::off_cpu::StopWatching();
+  kymo::TargetTimerStop(kymo::sampling::TimerStop::kRestricted);
+}
+
+}  // namespace
+
 // A program may set the filter of its system calls by each of these.
 KYMO_EXPORT int prctl(int option, unsigned long a, unsigned long b,
                       unsigned long c, unsigned long d) noexcept {
   using namespace kymo::off_cpu;  // NOLINT
-  if (RestrictsCalls(option)) StopWatching();
+  if (RestrictsCalls(option)) StopForRestriction();
   return REAL(prctl)(option, a, b, c, d);
 }
 
@@ -328,7 +339,7 @@ long Syscall(long number, long a, long b, long c, long d, long e,
              long f) noexcept {
   using namespace kymo::off_cpu;  // NOLINT
   if (number == SYS_seccomp || (number == SYS_prctl && RestrictsCalls(a))) {
-    StopWatching();
+    StopForRestriction();
   }
   if (number == SYS_futex && IsWatching() && WaitsOrWakes(b)) {
     return Futex(a, b, c, d, e, f);

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "backends/off_cpu/target/seccomp_filters.h"
+#include "backends/sampling/target/seccomp_filters.h"
 #include "profiler/base/descriptor.h"
 #include "profiler/unwind/capture_stack.h"
 #include "profiler/unwind/loaded_code.h"

@@ -7,5 +7,6 @@ void TargetTimerInit() noexcept {}
 void TargetTimerThreadStart() noexcept {}
 void TargetTimerThreadExit() noexcept {}
 void TargetTimerAfterForkInChild() noexcept {}
+void TargetTimerStop(sampling::TimerStop) noexcept {}
 
 }  // namespace kymo

@@ -33,7 +33,7 @@
 namespace kymo::sampling {
 
 inline constexpr uint32_t kRingMagic = 0x4b594d53;  // "KYMS"
-inline constexpr uint32_t kRingVersion = 2;
+inline constexpr uint32_t kRingVersion = 3;
 
 // Room that each cell needs at least: for kMostAddresses and for a path.
 inline constexpr uint32_t kMostAddresses = 1024;
@@ -64,16 +64,28 @@ struct FileNote {
 
 enum CellState : uint32_t { kCellFree = 0, kCellWriting = 1, kCellReady = 2 };
 
+// Why a process stopped its timers for good.
+enum class TimerStop : uint32_t {
+  // It restricts its own system calls (seccomp), and might be ended for those
+  // of a handler.
+  kRestricted = 0,
+  // It uses the timers' signal itself, in a way that no hook can share.
+  kOwnSignal,
+};
+inline constexpr size_t kTimerStops = 2;
+
 struct RingHeader {
   uint32_t magic;
   uint32_t version;
   uint32_t cell_count;
   uint32_t stack_bytes;  // room in each cell, at least kLeastCellBytes
   int64_t period_ns;
-  std::atomic<uint32_t> is_enabled;  // 0: handlers disarm their timers
-  std::atomic<uint32_t> next_cell;   // where to look for a free cell
-  std::atomic<uint64_t> dropped;     // ticks without a free cell
-  char padding[24];
+  std::atomic<uint32_t> is_enabled;          // 0: handlers disarm their timers
+  std::atomic<uint32_t> next_cell;           // where to look for a free cell
+  std::atomic<uint64_t> dropped;             // ticks without a free cell
+  std::atomic<uint32_t> stops[kTimerStops];  // processes, by TimerStop
+  int32_t seccomp_filters;                   // of the collector
+  char padding[12];
 };
 static_assert(sizeof(RingHeader) == 64);
 

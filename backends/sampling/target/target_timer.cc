@@ -14,6 +14,8 @@
 
 #include "backends/sampling/target/ring_writer.h"
 #include "backends/sampling/target/sample_ring.h"
+#include "backends/sampling/target/seccomp_filters.h"
+#include "backends/sampling/target/timer_table.h"
 #include "backends/sampling/target/told_files.h"
 #include "profiler/unwind/capture_stack.h"
 #include "profiler/unwind/loaded_code.h"
@@ -30,8 +32,8 @@ namespace kymo {
 // initial-exec: the library is loaded at start, and access from the handler
 // must not allocate.
 struct ThreadTimer {
-  timer_t timer;
   int32_t tid;
+  uint32_t slot;  // in g_timers
   bool is_armed;
 };
 __attribute__((visibility("hidden"))) constinit thread_local ThreadTimer t_timer
@@ -42,7 +44,9 @@ namespace {
 using sampling::CellHeader;
 using sampling::CellStates;
 using sampling::NowNs;
+using sampling::RingHeader;
 using sampling::RingWriter;
+using sampling::TimerStop;
 
 constexpr int kSignal = SIGPROF;
 constexpr uint32_t kPageBytes = 4096;
@@ -60,6 +64,10 @@ constexpr uint32_t kActionSlots = 64;
 constinit struct sigaction g_program_actions[kActionSlots] = {};
 constinit std::atomic<uint32_t> g_program_action{0};
 
+// A thread that finds no room here is not sampled.
+constinit sampling::TimerTable g_timers;
+constinit std::atomic<bool> g_is_stopped{false};  // for good
+
 int32_t CurrentThread() noexcept {
   return static_cast<int32_t>(syscall(SYS_gettid));
 }
@@ -67,7 +75,7 @@ int32_t CurrentThread() noexcept {
 void Disarm() noexcept {
   if (!t_timer.is_armed) return;
   t_timer.is_armed = false;
-  timer_delete(t_timer.timer);
+  g_timers.Delete(t_timer.slot);
 }
 
 struct timespec ToTimespec(int64_t ns) noexcept {
@@ -102,20 +110,24 @@ void ChooseInterval(int64_t period_ns) noexcept {
 }
 
 void Arm() noexcept {
-  if (!g_ring.is_enabled() || t_timer.is_armed) return;
+  if (!g_ring.is_enabled() || g_is_stopped || t_timer.is_armed) return;
   t_timer.tid = CurrentThread();
   struct sigevent event = {};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = kSignal;
   event.sigev_value.sival_ptr = g_ring.header();  // marks our signals
   event.sigev_notify_thread_id = t_timer.tid;
-  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &t_timer.timer) != 0) {
+  timer_t timer;
+  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0) return;
+  if (!g_timers.Keep(timer, &t_timer.slot)) {
+    timer_delete(timer);
     return;
   }
   const struct itimerspec period = {.it_interval = ToTimespec(g_interval_ns),
                                     .it_value = ToTimespec(FirstExpiryNs())};
   t_timer.is_armed = true;
-  if (timer_settime(t_timer.timer, 0, &period, nullptr) != 0) Disarm();
+  // Whoever stops all may have looked before this one was there.
+  if (timer_settime(timer, 0, &period, nullptr) != 0 || g_is_stopped) Disarm();
 }
 
 // Copies the stack from `from` upwards, as far as it is mapped. The kernel
@@ -217,7 +229,7 @@ void Handle(int signal, siginfo_t* info, void* context) noexcept {
   const int saved_errno = errno;
   if (info->si_code == SI_TIMER &&
       info->si_value.sival_ptr == g_ring.header()) {
-    if (g_ring.is_enabled()) {
+    if (g_ring.is_enabled() && !g_is_stopped) {
       Record(*info, *static_cast<const ucontext_t*>(context));
     } else {
       Disarm();
@@ -234,6 +246,23 @@ bool InstallHandler() noexcept {
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   return __sigaction(kSignal, &action, &g_program_actions[0]) == 0;
+}
+
+// Of our deleted timers. A program that handles the signal may have others,
+// which it keeps.
+void DropPendingSignals() noexcept {
+  const uint32_t current = g_program_action.load(std::memory_order_acquire);
+  if (g_program_actions[current % kActionSlots].sa_handler != SIG_DFL) return;
+  struct sigaction ours = {};
+  struct sigaction ignore = {};
+  ignore.sa_handler = SIG_IGN;
+  if (__sigaction(kSignal, &ignore, &ours) == 0) {
+    __sigaction(kSignal, &ours, nullptr);
+  }
+}
+
+void CountStop(RingHeader& ring, TimerStop why) noexcept {
+  ring.stops[static_cast<size_t>(why)].fetch_add(1, std::memory_order_relaxed);
 }
 
 // Does the program's sigaction() for SIGPROF while the sampler owns the signal.
@@ -256,9 +285,13 @@ void TargetTimerInit() noexcept {
   const char* const path = getenv(kTargetTimerVariable);
   RingWriter ring;
   if (path != nullptr && ring.Map(path)) {
-    ring.EnterProcess();
-    ChooseInterval(ring.header()->period_ns);
-    if (InstallHandler()) {
+    // A filter that the collector has, too, permits what timers need: its
+    // container has it. Of any other, nobody knows.
+    if (CountSeccompFilters() > ring.header()->seccomp_filters) {
+      CountStop(*ring.header(), TimerStop::kRestricted);
+    } else if (InstallHandler()) {
+      ring.EnterProcess();
+      ChooseInterval(ring.header()->period_ns);
       g_ring = ring;
       Arm();
     }
@@ -279,12 +312,25 @@ void TargetTimerThreadExit() noexcept {
 }
 
 void TargetTimerAfterForkInChild() noexcept {
-  if (!g_ring.is_mapped()) return;
+  if (!g_ring.is_mapped() || g_is_stopped) return;
   const int saved_errno = errno;
   g_ring.EnterProcess();
   sampling::ForgetToldFiles();
-  t_timer.is_armed = false;  // that was the parent's timer
+  t_timer.is_armed = false;  // all were the parent's timers
+  g_timers.Forget();
   Arm();
+  errno = saved_errno;
+}
+
+void TargetTimerStop(TimerStop why) noexcept {
+  if (!g_ring.is_mapped() || g_is_stopped) return;
+  const int saved_errno = errno;
+  // A child of vfork has its parent's memory, but no timers.
+  if (getpid() == g_ring.pid() && !g_is_stopped.exchange(true)) {
+    CountStop(*g_ring.header(), why);
+    g_timers.DeleteAll();
+    DropPendingSignals();
+  }
   errno = saved_errno;
 }
 

@@ -21,10 +21,15 @@
 // program's handler for SIGPROF, and every signal that is not our timer's is
 // passed on to it.
 //
+// Timers stop for good in a process that they might harm (TargetTimerStop). The
+// hooks of its functions (backends/off_cpu/target) notice that.
+//
 // Threads: each call concerns the calling thread; the handler is
 //   async-signal-safe, keeps errno and never faults on the stack it copies.
 #ifndef KYMO_BACKENDS_SAMPLING_TARGET_TARGET_TIMER_H_
 #define KYMO_BACKENDS_SAMPLING_TARGET_TARGET_TIMER_H_
+
+#include "backends/sampling/target/sample_ring.h"
 
 namespace kymo {
 
@@ -39,6 +44,10 @@ void TargetTimerThreadExit() noexcept;
 
 // Timers do not survive a fork: this arms the child's only thread again.
 void TargetTimerAfterForkInChild() noexcept;
+
+// Ends the timers of all threads of this process, for good. The first call
+// counts for the collector; later ones make no system call.
+void TargetTimerStop(sampling::TimerStop why) noexcept;
 
 }  // namespace kymo
 

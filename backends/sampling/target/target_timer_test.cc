@@ -1,17 +1,24 @@
+// Long, because all tests share the one ring of the process.
 #include "backends/sampling/target/target_timer.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <set>
@@ -20,6 +27,7 @@
 #include <vector>
 
 #include "backends/sampling/target/sample_ring.h"
+#include "backends/sampling/target/seccomp_filters.h"
 
 namespace kymo {
 namespace {
@@ -59,6 +67,7 @@ class Ring {
     header_->cell_count = kCells;
     header_->stack_bytes = kStackBytes;
     header_->period_ns = kPeriodNs;
+    header_->seccomp_filters = CountSeccompFilters();
     header_->is_enabled = 1;
   }
   RingHeader* header() const { return header_; }
@@ -113,6 +122,11 @@ class TargetTimerTest : public testing::Test {
     InitWith([](RingHeader& r) { r.stack_bytes = kStackBytes - 8; });
     Init(Ring(sizeof(RingHeader) - 1).path());
     Init(Ring(sampling::RingBytes(kCells, kStackBytes) - 1).path());
+    // As if this process had a filter that the collector lacks.
+    const Ring of_others;
+    of_others.header()->seccomp_filters = -1;
+    Init(of_others.path());
+    EXPECT_EQ(of_others.header()->stops[0], 1u);
     ring = new Ring;
     init_begin_ns = ClockNs(CLOCK_MONOTONIC);
     errno = 77;
@@ -345,6 +359,84 @@ TEST_F(TargetTimerTest, AStackThatCannotBeFollowedIsCopied) {
     EXPECT_NE(dladdr(reinterpret_cast<void*>(cell.words.at(1)), &info), 0);
   }
   EXPECT_GE(copies, 3);
+}
+
+// The system calls that timers make now and then end the process.
+void ForbidCallsOfTimers() {
+  std::vector<sock_filter> filter = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
+  for (const uint32_t number :
+       {SYS_prctl, SYS_process_vm_readv, SYS_timer_create, SYS_timer_delete,
+        SYS_timer_settime, SYS_rt_sigreturn, SYS_gettid, SYS_getpid,
+        SYS_getppid}) {
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1));
+    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+  }
+  filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  const sock_fprog program = {static_cast<unsigned short>(filter.size()),
+                              filter.data()};
+  ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ASSERT_EQ(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                    SECCOMP_FILTER_FLAG_TSYNC, &program),
+            0);
+}
+
+// Runs `body` in a child that is sampled. It must end well.
+template <typename Body>
+void InChild(Body body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    TargetTimerAfterForkInChild();
+    body();
+    _exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(TargetTimerTest, StoppedTimersMakeNoSystemCalls) {
+  InChild([] {
+    std::atomic<bool> is_restricted = false;
+    std::thread other([&] {
+      TargetTimerThreadStart();
+      BurnMs(60);
+      while (!is_restricted) BurnMs(1);
+      BurnMs(60);
+      TargetTimerThreadExit();
+    });
+    BurnMs(60);
+    errno = 77;
+    TargetTimerStop(sampling::TimerStop::kRestricted);
+    EXPECT_EQ(errno, 77);
+    EXPECT_FALSE(Take().empty());
+    ForbidCallsOfTimers();
+    is_restricted = true;
+    BurnMs(60);
+    std::thread([] {
+      TargetTimerThreadStart();
+      BurnMs(60);
+      TargetTimerThreadExit();
+    }).join();
+    other.join();
+    TargetTimerStop(sampling::TimerStop::kRestricted);
+    EXPECT_TRUE(Take().empty());
+  });
+  EXPECT_EQ(ring->header()->stops[0].exchange(0), 1u);
+  EXPECT_EQ(ring->header()->stops[1], 0u);
+}
+
+TEST_F(TargetTimerTest, AChildOfVforkStopsNoTimerOfItsParent) {
+  TargetTimerThreadStart();
+  const pid_t child = vfork();
+  if (child == 0) {
+    TargetTimerStop(sampling::TimerStop::kRestricted);
+    _exit(0);
+  }
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  BurnMs(100);
+  EXPECT_FALSE(Take().empty());
+  EXPECT_EQ(ring->header()->stops[0], 0u);
 }
 
 int handled = 0;

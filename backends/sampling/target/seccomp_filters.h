@@ -4,8 +4,8 @@
 //   const int filters = CountSeccompFilters();
 //
 // Needs libc only. Makes three system calls, and takes 4 KiB of stack.
-#ifndef KYMO_BACKENDS_OFF_CPU_TARGET_SECCOMP_FILTERS_H_
-#define KYMO_BACKENDS_OFF_CPU_TARGET_SECCOMP_FILTERS_H_
+#ifndef KYMO_BACKENDS_SAMPLING_TARGET_SECCOMP_FILTERS_H_
+#define KYMO_BACKENDS_SAMPLING_TARGET_SECCOMP_FILTERS_H_
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #include "profiler/base/descriptor.h"
 
-namespace kymo::off_cpu {
+namespace kymo {
 
 // 0 if the kernel does not tell (before 5.9). The system calls are not libc's
 // functions, since programs replace these.
@@ -33,6 +33,6 @@ inline int CountSeccompFilters() noexcept {
   return found == nullptr ? 0 : atoi(found + strlen(kName));
 }
 
-}  // namespace kymo::off_cpu
+}  // namespace kymo
 
-#endif  // KYMO_BACKENDS_OFF_CPU_TARGET_SECCOMP_FILTERS_H_
+#endif  // KYMO_BACKENDS_SAMPLING_TARGET_SECCOMP_FILTERS_H_
