@@ -41,6 +41,7 @@ using CreateFunction = int (*)(pthread_t*, const pthread_attr_t*,
 struct ThreadStart {
   void* (*function)(void*);
   void* argument;
+  bool blocks_timer;  // the mask is the creator's
 };
 
 void EndOfThread(void*) { TargetTimerThreadExit(); }
@@ -49,7 +50,7 @@ void* RunThread(void* start_pointer) {
   ThreadStart* const allocated = static_cast<ThreadStart*>(start_pointer);
   const ThreadStart start = *allocated;
   free(allocated);
-  TargetTimerThreadStart();
+  TargetTimerThreadStart(start.blocks_timer);
   void* result = nullptr;
   // Runs also if the thread leaves through pthread_exit or is cancelled.
   pthread_cleanup_push(EndOfThread, nullptr);
@@ -117,7 +118,7 @@ KYMO_EXPORT int pthread_create(pthread_t* thread,
   auto* const start = static_cast<kymo::ThreadStart*>(
       kymo::timers_wanted ? malloc(sizeof(kymo::ThreadStart)) : nullptr);
   if (start == nullptr) return create(thread, attributes, function, argument);
-  *start = {function, argument};
+  *start = {function, argument, kymo::TargetTimerBlocksSignal()};
   const int error = create(thread, attributes, kymo::RunThread, start);
   if (error != 0) free(start);
   return error;

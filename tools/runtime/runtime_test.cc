@@ -44,7 +44,8 @@ std::atomic<int> timers_after_fork = 0;
 
 // In place of those of the sampler.
 void TargetTimerInit() noexcept { ++timer_inits; }
-void TargetTimerThreadStart() noexcept { ++timers_started; }
+void TargetTimerThreadStart(bool) noexcept { ++timers_started; }
+bool TargetTimerBlocksSignal() noexcept { return false; }
 void TargetTimerThreadExit() noexcept { ++timers_ended; }
 void TargetTimerAfterForkInChild() noexcept { ++timers_after_fork; }
 

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -596,24 +597,55 @@ TEST_F(HooksTest, FunctionsWithMoreArgumentsGetThem) {
   close(made);
 }
 
+std::unique_ptr<sampling::SampleRingReader> TimerRing() {
+  auto timers = *sampling::SampleRingReader::Create(
+      kNsPerMs, sampling::kLeastCellBytes, 8);
+  setenv(kTargetTimerVariable, timers->path().c_str(), 1);
+  return timers;
+}
+
+// True if `body` returns true in a child that has timers.
+template <typename Body>
+bool IsTrueWithTimers(Body body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    TargetTimerInit();
+    _exit(body() ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status == 0;
+}
+
+TEST_F(HooksTest, TheSignalOfTimersIsNotBlocked) {
+  const auto timers = TimerRing();
+  for (const auto change : {pthread_sigmask, sigprocmask}) {
+    EXPECT_TRUE(IsTrueWithTimers([&] {
+      sigset_t set;
+      sigfillset(&set);
+      uint64_t real = 0;
+      return change(SIG_BLOCK, &set, nullptr) == 0 &&
+             syscall(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &real,
+                     sizeof(real)) == 0 &&
+             (real >> (SIGUSR1 - 1) & 1) == 1 &&
+             (real >> (SIGPROF - 1) & 1) == 0 &&
+             change(SIG_BLOCK, nullptr, &set) == 0 &&
+             sigismember(&set, SIGPROF) == 1;
+    }));
+  }
+}
+
 // The last test: it ends the watching.
 TEST_F(HooksTest, AProgramThatRestrictsItselfHasNoHooksAndNoTimers) {
   for (long (*const restrict)() :
        {+[] { return long{prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)}; },
         +[] { return syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); },
         +[] { return syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, 0); }}) {
-    const auto timers = *sampling::SampleRingReader::Create(
-        kNsPerMs, sampling::kLeastCellBytes, 8);
-    const pid_t child = fork();
-    if (child == 0) {
-      setenv(kTargetTimerVariable, timers->path().c_str(), 1);
-      TargetTimerInit();
+    const auto timers = TimerRing();
+    EXPECT_TRUE(IsTrueWithTimers([&] {
       (void)restrict();
-      _exit(IsWatching() ? 1 : 0);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
+      return !IsWatching();
+    }));
     EXPECT_EQ(timers->ring()->stops[0], 1u);
   }
   // Numbers that restrict nothing.

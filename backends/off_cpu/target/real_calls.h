@@ -74,7 +74,8 @@ namespace kymo::off_cpu {
   X(poll) X(ppoll) X(__poll_chk) X(__ppoll_chk) X(select) X(pselect)           \
   X(epoll_wait) X(epoll_pwait)                                                 \
   X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(sigsuspend) X(pause)             \
-  X(wait) X(waitpid) X(wait3) X(wait4) X(waitid)
+  X(wait) X(waitpid) X(wait3) X(wait4) X(waitid)                               \
+  X(pthread_sigmask) X(sigprocmask)
 // clang-format on
 
 using OpenCall = int(const char*, int, mode_t);

@@ -4,9 +4,14 @@
 namespace kymo {
 
 void TargetTimerInit() noexcept {}
-void TargetTimerThreadStart() noexcept {}
+void TargetTimerThreadStart(bool) noexcept {}
 void TargetTimerThreadExit() noexcept {}
 void TargetTimerAfterForkInChild() noexcept {}
 void TargetTimerStop(sampling::TimerStop) noexcept {}
+bool TargetTimerBlocksSignal() noexcept { return false; }
+int TargetTimerChangeMask(int how, const sigset_t* set, sigset_t* old,
+                          sampling::MaskCall* real) noexcept {
+  return real(how, set, old);
+}
 
 }  // namespace kymo

@@ -15,6 +15,7 @@
 #include "backends/sampling/target/ring_writer.h"
 #include "backends/sampling/target/sample_ring.h"
 #include "backends/sampling/target/seccomp_filters.h"
+#include "backends/sampling/target/timer_mask.h"
 #include "backends/sampling/target/timer_table.h"
 #include "backends/sampling/target/told_files.h"
 #include "profiler/unwind/capture_stack.h"
@@ -48,7 +49,7 @@ using sampling::RingHeader;
 using sampling::RingWriter;
 using sampling::TimerStop;
 
-constexpr int kSignal = SIGPROF;
+constexpr int kSignal = sampling::kTimerSignal;
 constexpr uint32_t kPageBytes = 4096;
 constexpr uint32_t kMaxPages = 18;  // 64 KiB, and a partial page at both ends
 
@@ -207,6 +208,15 @@ void Record(const siginfo_t& info, const ucontext_t& context) noexcept {
   RingWriter::Publish(cell, state);
 }
 
+// The program has no handler of its own. If it has one, it may block the signal
+// to be safe from that.
+bool KeepsSignalOut() noexcept {
+  if (!g_ring.is_mapped() || g_is_stopped) return false;
+  const uint32_t current = g_program_action.load(std::memory_order_acquire);
+  const auto handler = g_program_actions[current % kActionSlots].sa_handler;
+  return handler == SIG_DFL || handler == SIG_IGN;
+}
+
 // Passes a SIGPROF that is not our timer's on to the program's handler.
 void PassOn(int signal, siginfo_t* info, void* context) noexcept {
   const struct sigaction& action =
@@ -214,6 +224,10 @@ void PassOn(int signal, siginfo_t* info, void* context) noexcept {
                         kActionSlots];
   if ((action.sa_flags & SA_SIGINFO) != 0) {
     action.sa_sigaction(signal, info, context);
+  } else if (action.sa_handler == SIG_DFL && sampling::BlocksTimerSignal()) {
+    // It waits for the signal elsewhere: by sigwait() or a signalfd.
+    TargetTimerStop(TimerStop::kOwnSignal);
+    sampling::MakePending(*info, context);
   } else if (action.sa_handler == SIG_DFL) {
     // Without us, this signal would end the process; so it does.
     struct sigaction plain = {};
@@ -290,6 +304,7 @@ void TargetTimerInit() noexcept {
     if (CountSeccompFilters() > ring.header()->seccomp_filters) {
       CountStop(*ring.header(), TimerStop::kRestricted);
     } else if (InstallHandler()) {
+      sampling::UnblockTimerSignal();
       ring.EnterProcess();
       ChooseInterval(ring.header()->period_ns);
       g_ring = ring;
@@ -299,8 +314,9 @@ void TargetTimerInit() noexcept {
   errno = saved_errno;
 }
 
-void TargetTimerThreadStart() noexcept {
+void TargetTimerThreadStart(bool blocks_signal) noexcept {
   const int saved_errno = errno;
+  sampling::SetBlocksTimerSignal(blocks_signal);
   Arm();
   errno = saved_errno;
 }
@@ -332,6 +348,15 @@ void TargetTimerStop(TimerStop why) noexcept {
     DropPendingSignals();
   }
   errno = saved_errno;
+}
+
+bool TargetTimerBlocksSignal() noexcept {
+  return sampling::BlocksTimerSignal();
+}
+
+int TargetTimerChangeMask(int how, const sigset_t* set, sigset_t* old,
+                          sampling::MaskCall* real) noexcept {
+  return sampling::ChangeMask(how, set, old, real, KeepsSignalOut());
 }
 
 }  // namespace kymo

@@ -19,7 +19,8 @@
 // A program that uses SIGPROF itself keeps it. In a preloaded library,
 // sigaction() and signal() of this file come before libc's. They remember the
 // program's handler for SIGPROF, and every signal that is not our timer's is
-// passed on to it.
+// passed on to it. If it is blocked, as the program sees it, the timers stop
+// and the signal is pending.
 //
 // Timers stop for good in a process that they might harm (TargetTimerStop). The
 // hooks of its functions (backends/off_cpu/target) notice that.
@@ -29,7 +30,10 @@
 #ifndef KYMO_BACKENDS_SAMPLING_TARGET_TARGET_TIMER_H_
 #define KYMO_BACKENDS_SAMPLING_TARGET_TARGET_TIMER_H_
 
+#include <signal.h>
+
 #include "backends/sampling/target/sample_ring.h"
+#include "backends/sampling/target/timer_mask.h"
 
 namespace kymo {
 
@@ -39,7 +43,9 @@ inline constexpr char kTargetTimerVariable[] = "KYMO_SAMPLING_RING";
 // Maps the ring, installs the handler, and arms the calling thread.
 void TargetTimerInit() noexcept;
 
-void TargetTimerThreadStart() noexcept;
+// `blocks_signal`: what the thread that made this one had as
+// TargetTimerBlocksSignal.
+void TargetTimerThreadStart(bool blocks_signal = false) noexcept;
 void TargetTimerThreadExit() noexcept;
 
 // Timers do not survive a fork: this arms the child's only thread again.
@@ -48,6 +54,15 @@ void TargetTimerAfterForkInChild() noexcept;
 // Ends the timers of all threads of this process, for good. The first call
 // counts for the collector; later ones make no system call.
 void TargetTimerStop(sampling::TimerStop why) noexcept;
+
+// Whether this thread has the signal blocked, as the program sees it.
+bool TargetTimerBlocksSignal() noexcept;
+
+// What pthread_sigmask and sigprocmask do, whose real function is `real`. The
+// timers' signal is kept out of the real mask, unless the program has a handler
+// for it.
+int TargetTimerChangeMask(int how, const sigset_t* set, sigset_t* old,
+                          sampling::MaskCall* real) noexcept;
 
 }  // namespace kymo
 

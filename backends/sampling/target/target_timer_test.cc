@@ -102,6 +102,12 @@ void InitWith(Change change) {
   Init(changed.path());
 }
 
+sigset_t All() {
+  sigset_t all;
+  sigfillset(&all);
+  return all;
+}
+
 Ring* ring = nullptr;
 int64_t init_begin_ns = 0;
 int64_t init_end_ns = 0;
@@ -128,12 +134,17 @@ class TargetTimerTest : public testing::Test {
     Init(of_others.path());
     EXPECT_EQ(of_others.header()->stops[0], 1u);
     ring = new Ring;
+    // As if its parent had blocked all.
+    const sigset_t all = All();
+    ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &all, nullptr), 0);
     init_begin_ns = ClockNs(CLOCK_MONOTONIC);
     errno = 77;
     Init(ring->path());
     EXPECT_EQ(errno, 77);
     init_end_ns = ClockNs(CLOCK_MONOTONIC);
     TargetTimerThreadExit();
+    EXPECT_TRUE(TargetTimerBlocksSignal());
+    TargetTimerChangeMask(SIG_UNBLOCK, &all, nullptr, pthread_sigmask);
   }
   ~TargetTimerTest() override { TargetTimerThreadExit(); }
 
@@ -437,6 +448,81 @@ TEST_F(TargetTimerTest, AChildOfVforkStopsNoTimerOfItsParent) {
   BurnMs(100);
   EXPECT_FALSE(Take().empty());
   EXPECT_EQ(ring->header()->stops[0], 0u);
+}
+
+// The signals that this thread really has blocked.
+sigset_t RealMask() {
+  sigset_t mask;
+  EXPECT_EQ(pthread_sigmask(SIG_BLOCK, nullptr, &mask), 0);
+  return mask;
+}
+
+// As the hooks of pthread_sigmask and sigprocmask do.
+sigset_t ChangeMask(int how, const sigset_t* set) {
+  sigset_t old;
+  EXPECT_EQ(TargetTimerChangeMask(how, set, &old, pthread_sigmask), 0);
+  return old;
+}
+
+TEST_F(TargetTimerTest, ThreadsThatBlockAllSignalsAreSampled) {
+  InChild([] {
+    const sigset_t all = All();
+    sigset_t none;
+    sigemptyset(&none);
+    const sigset_t before = ChangeMask(SIG_SETMASK, &all);
+    EXPECT_EQ(sigismember(&before, SIGPROF), 0);
+    const sigset_t real = RealMask();
+    EXPECT_EQ(sigismember(&real, SIGPROF), 0);
+    EXPECT_EQ(sigismember(&real, SIGUSR1), 1);
+    EXPECT_TRUE(TargetTimerBlocksSignal());
+    BurnMs(60);
+    EXPECT_FALSE(Take().empty());
+    // The program sees what it has set.
+    const sigset_t seen = ChangeMask(SIG_BLOCK, &none);
+    EXPECT_EQ(sigismember(&seen, SIGPROF), 1);
+    EXPECT_TRUE(TargetTimerBlocksSignal());
+    const sigset_t same = ChangeMask(SIG_UNBLOCK, &all);
+    EXPECT_EQ(sigismember(&same, SIGPROF), 1);
+    const sigset_t unblocked = ChangeMask(SIG_BLOCK, &all);
+    EXPECT_EQ(sigismember(&unblocked, SIGPROF), 0);
+    EXPECT_TRUE(TargetTimerBlocksSignal());
+    ChangeMask(SIG_SETMASK, &none);
+    EXPECT_FALSE(TargetTimerBlocksSignal());
+    std::thread([] {
+      TargetTimerThreadStart(true);
+      EXPECT_TRUE(TargetTimerBlocksSignal());
+    }).join();
+    // Whoever has a handler is safe from it.
+    signal(SIGPROF, [](int) {});
+    ChangeMask(SIG_BLOCK, &all);
+    const sigset_t safe = RealMask();
+    EXPECT_EQ(sigismember(&safe, SIGPROF), 1);
+    EXPECT_FALSE(TargetTimerBlocksSignal());
+  });
+}
+
+TEST_F(TargetTimerTest, AProgramThatWaitsForTheSignalGetsItsOwn) {
+  InChild([] {
+    const sigset_t all = All();
+    ChangeMask(SIG_BLOCK, &all);
+    BurnMs(60);
+    kill(getpid(), SIGPROF);
+    const sigset_t real = RealMask();
+    EXPECT_EQ(sigismember(&real, SIGPROF), 1);
+    siginfo_t info;
+    const timespec limit = {.tv_sec = 10};
+    EXPECT_EQ(sigtimedwait(&all, &info, &limit), SIGPROF);
+    EXPECT_EQ(info.si_code, SI_USER);
+    EXPECT_EQ(info.si_pid, getpid());
+    pthread_kill(pthread_self(), SIGPROF);
+    EXPECT_EQ(sigtimedwait(&all, &info, &limit), SIGPROF);
+    (void)Take();
+    BurnMs(60);
+    EXPECT_TRUE(Take().empty());
+    const timespec soon = {};
+    EXPECT_EQ(sigtimedwait(&all, &info, &soon), -1);
+  });
+  EXPECT_EQ(ring->header()->stops[1].exchange(0), 1u);
 }
 
 int handled = 0;
