@@ -15,7 +15,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/gmon.h>
 #include <sys/prctl.h>
+#include <sys/profil.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -615,6 +617,26 @@ bool IsTrueWithTimers(Body body) {
   int status = -1;
   waitpid(child, &status, 0);
   return status == 0;
+}
+
+TEST_F(HooksTest, AProgramThatCountsItsOwnTimeHasNoTimers) {
+  for (void (*const begin)() :
+       {+[] {
+          static unsigned short counts[100];
+          profil(counts, sizeof(counts), 0, 2);
+        },
+        +[] {
+          static struct prof part = {};
+          sprofil(&part, 1, nullptr, PROF_USHORT);
+        },
+        +[] { monstartup(4096, 8192); }, +[] { __monstartup(4096, 8192); }}) {
+    const auto timers = TimerRing();
+    EXPECT_TRUE(IsTrueWithTimers([&] {
+      begin();
+      return true;
+    }));
+    EXPECT_EQ(timers->ring()->stops[1], 1u);
+  }
 }
 
 TEST_F(HooksTest, TheSignalOfTimersIsNotBlocked) {

@@ -14,6 +14,8 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/epoll.h>
+#include <sys/gmon.h>
+#include <sys/profil.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
@@ -75,7 +77,8 @@ namespace kymo::off_cpu {
   X(epoll_wait) X(epoll_pwait)                                                 \
   X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(sigsuspend) X(pause)             \
   X(wait) X(waitpid) X(wait3) X(wait4) X(waitid)                               \
-  X(pthread_sigmask) X(sigprocmask)
+  X(pthread_sigmask) X(sigprocmask)                                            \
+  X(profil) X(sprofil) X(monstartup) X(__monstartup)
 // clang-format on
 
 using OpenCall = int(const char*, int, mode_t);
