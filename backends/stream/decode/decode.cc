@@ -324,10 +324,12 @@ class Decoder {
 
   void ReadMemoryStacks() {
     for (const Chunk& chunk : chunks_) {
+      if (chunk.rest.memory_stacks.empty()) continue;
       for (const PendingStack& pending : chunk.rest.memory_stacks) {
         shard_.memory[pending.row].stack =
             payloads_.ReadStack(pending.payload, PidOf(chunk));
       }
+      if (input_.release) input_.release(*chunk.view);
     }
   }
 

@@ -306,6 +306,27 @@ TEST(DecodeTest, EndsAndPayloadsFindTheirPartOfAChunk) {
   }
 }
 
+TEST(DecodeTest, StacksOfAllocationsAreReadBeforeTheirChunkIsReleased) {
+  TestChunk with(0, 1), without(0, 2);
+  with.AddStack({5}, with.Add(SlotKind::kAllocation, 10, 0x1000, 8));
+  without.Add(SlotKind::kAllocation, 20, 0x2000, 8);
+  model::TraceShard shard;
+  shard.tracks.resize(2);
+  std::atomic<int> released = 0;
+  DecodeInput input = Input({with.view(), without.view()});
+  int released_before = 0;
+  input.stack = [&](int64_t, std::span<const uint64_t>) {
+    released_before = released;
+    return model::StackId{3};
+  };
+  input.release = [&](const ChunkView&) { ++released; };
+  DecodeChunks(input, shard);
+  ASSERT_EQ(shard.memory.size(), 2u);
+  EXPECT_EQ(shard.memory[0].stack, model::StackId{3});
+  EXPECT_EQ(released_before, 4) << "each is counted, and then decoded";
+  EXPECT_EQ(released, 5);
+}
+
 TEST(DecodeTest, RecordsForOtherCallsAndOpenRangesAreListed) {
   TestChunk chunk(0, 8);
   chunk.Add(SlotKind::kEnd, 10, /*ticket=*/5, 0);
