@@ -1,9 +1,8 @@
 // Also what else a command does to its process: standard streams, a large
-// stack, what it frees, lines on standard error.
+// stack, lines on standard error.
 #include "tools/command_line/user_folder.h"
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -18,7 +17,6 @@
 
 #include <gtest/gtest.h>
 
-#include "tools/command_line/freed_memory.h"
 #include "tools/command_line/large_stack.h"
 #include "tools/command_line/say.h"
 #include "tools/command_line/standard_streams.h"
@@ -122,21 +120,6 @@ int StatusWithStack(rlim_t bytes, const std::function<int()>& work) {
     limit.rlim_cur = bytes;
     return setrlimit(RLIMIT_STACK, &limit) == 0 ? work() : 99;
   });
-}
-
-// glibc alone would then keep blocks of up to 16 MiB in its heap.
-TEST(FreedMemoryTest, ABlockIsUnmappedAlsoAfterALargerOneWasFreed) {
-  EXPECT_EQ(StatusOf([] {
-              GiveFreedMemoryBack();
-              void* volatile block = malloc(size_t{16} << 20);
-              free(block);
-              const size_t before = mallinfo2().hblks;
-              block = malloc(size_t{2} << 20);
-              if (mallinfo2().hblks != before + 1) return 1;
-              free(block);
-              return mallinfo2().hblks == before ? 7 : 2;
-            }),
-            7);
 }
 
 TEST(LargeStackTest, RunsHereIfTheStackIsLargeEnough) {

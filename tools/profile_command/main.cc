@@ -1,6 +1,5 @@
 #include "tools/profile_command/main.h"
 
-#include "tools/command_line/freed_memory.h"
 #include "tools/command_line/large_stack.h"
 #include "tools/command_line/standard_streams.h"
 #include "tools/profile_command/command.h"
@@ -8,7 +7,6 @@
 namespace kymo::tools {
 
 int ProfileMain(const std::vector<std::string>& arguments) {
-  GiveFreedMemoryBack();
   OccupyStandardStreams();
   return RunWithLargeStack([&] { return RunCommand(arguments); });
 }

@@ -2,7 +2,6 @@
 
 #include <signal.h>
 
-#include "tools/command_line/freed_memory.h"
 #include "tools/command_line/large_stack.h"
 #include "tools/command_line/standard_streams.h"
 #include "tools/report_command/command.h"
@@ -10,7 +9,6 @@
 namespace kymo::tools {
 
 int ReportMain(const std::vector<std::string>& arguments) {
-  GiveFreedMemoryBack();
   OccupyStandardStreams();
   // A file beyond the limit of `ulimit -f` is then an error that we can say.
   signal(SIGXFSZ, SIG_IGN);

@@ -1,8 +1,11 @@
 #include "backends/stream/decode/arena_shard.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -282,6 +285,26 @@ TEST_F(FillShardTest, OnlyWholeHeapsAreFolded) {
   FillShard(input, sampled);
   EXPECT_EQ(sampled.folded_memory, nullptr);
   EXPECT_EQ(sampled.memory.size(), 1u);
+}
+
+// glibc alone keeps blocks of up to 31 MiB in its heap when one of that size
+// was freed.
+TEST_F(FillShardTest, AfterAFoldLargeBlocksAreUnmappedWhenTheyAreFreed) {
+  TestChunk chunk(arena_.AddStream(7, 7), 1);
+  chunk.Add(SlotKind::kAllocation, 11, 16, 8);
+  ArenaShardInput input = Input({&chunk});
+  input.fold_heap_above = 0;
+  FillShard(input, shard_);
+  if (mallinfo2().arena == 0) GTEST_SKIP() << "a sanitizer's malloc";
+  void* volatile freed = std::malloc(size_t{31} << 20);
+  std::free(freed);
+  const size_t before = mallinfo2().hblks;
+  // More than the heap has by now.
+  std::vector<void*> blocks;
+  for (int i = 0; i < 10; ++i) blocks.push_back(std::malloc(size_t{24} << 20));
+  EXPECT_GT(mallinfo2().hblks, before);
+  for (void* const block : blocks) std::free(block);
+  EXPECT_EQ(mallinfo2().hblks, before);
 }
 
 TEST_F(FillShardTest, ObjectsThatAreOpenWhenTheirThreadEndsAreAsynchronous) {

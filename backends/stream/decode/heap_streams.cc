@@ -1,5 +1,7 @@
 #include "backends/stream/decode/heap_streams.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -269,6 +271,9 @@ bool AreInOrder(const HeapStreams& streams) {
 
 std::shared_ptr<model::FoldedMemory> FoldHeap(const HeapStreams& streams,
                                               model::LossLedger& ledger) {
+  // From now on, tables of millions of stacks are mapped and unmapped. glibc
+  // would keep those of up to 32 MiB in its heap, where holes stay.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
   SeenStacks stacks(streams, ledger);
   HeapFold fold(streams.with_changes ? HeapFold::With::kChanges
                                      : HeapFold::With::kSums);
