@@ -89,6 +89,18 @@ std::vector<ProcessInfo> ListProcesses(const std::string& proc) {
   return processes;
 }
 
+std::vector<pid_t> RunningSince(pid_t first, const std::string& proc) {
+  std::vector<pid_t> pids;
+  const auto begin = ReadProcess(first, proc);
+  if (!begin) return pids;
+  for (const ProcessInfo& process : ListProcesses(proc)) {
+    if (process.start_ticks >= begin->start_ticks && !process.has_ended()) {
+      pids.push_back(process.pid);
+    }
+  }
+  return pids;
+}
+
 std::vector<pid_t> ThreadsOf(pid_t pid, const std::string& proc) {
   return NumbersIn(Folder(proc, pid) + "/task");
 }

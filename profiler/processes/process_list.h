@@ -54,6 +54,10 @@ std::optional<ProcessInfo> ReadProcess(pid_t pid,
 // By number.
 std::vector<ProcessInfo> ListProcesses(const std::string& proc = "/proc");
 
+// Those that have begun with the process `first` or after it, and run. Sorted;
+// empty if `first` is gone.
+std::vector<pid_t> RunningSince(pid_t first, const std::string& proc = "/proc");
+
 // By number; empty if the process is gone.
 std::vector<pid_t> ThreadsOf(pid_t pid, const std::string& proc = "/proc");
 

@@ -74,10 +74,11 @@ class FakeProc {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << text;
   }
-  void AddProcess(int pid, int parent) {
+  void AddProcess(int pid, int parent, int start_ticks = 7, char state = 'S') {
     Write(std::to_string(pid) + "/stat",
-          std::to_string(pid) + " (p) S " + std::to_string(parent) +
-              " 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 7 0 0");
+          std::to_string(pid) + " (p) " + state + " " + std::to_string(parent) +
+              " 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 " +
+              std::to_string(start_ticks) + " 0 0");
   }
   const std::string& path() const { return path_; }
 
@@ -106,6 +107,19 @@ TEST(TreeOfTest, HasRootsAndAllThatTheyStarted) {
   EXPECT_THAT(PidsOf(all), ElementsAre(1, 100, 200, 300, 400, 500, 501));
   const pid_t roots[] = {300, 999};
   EXPECT_THAT(PidsOf(TreeOf(all, roots, 500)), ElementsAre(100, 200, 300));
+}
+
+// The kernel's 2 may be another process inside of a container.
+TEST(ProcessListTest, OldProcessesAreNoneOfAProgramThatHasJustBegun) {
+  FakeProc proc;
+  proc.AddProcess(2, 0);
+  proc.AddProcess(3, 1, 31);  // numbers began again
+  proc.AddProcess(30, 1, 30, 'Z');
+  proc.AddProcess(31, 30, 30);
+  proc.AddProcess(32, 30, 32, 'Z');
+  proc.AddProcess(33, 30, 33);
+  EXPECT_THAT(RunningSince(30, proc.path()), ElementsAre(3, 31, 33));
+  EXPECT_THAT(RunningSince(34, proc.path()), IsEmpty());
 }
 
 TEST(ProcessListTest, ReadsThreadsNamesAndUsers) {

@@ -47,7 +47,9 @@ struct RunFacts {
   // The target ran already: what ended the recording; empty: its time was over.
   // Then the trace says how much CPU time was used.
   std::optional<std::string> attach_end = std::nullopt;
-  // The processes of the machine that ran when the target ended, sorted.
+  // The processes that ran when the target ended, sorted: all of the machine
+  // that are not older than the target. A process of another namespace of
+  // numbers may have the number of an older one.
   std::vector<int> ran_at_end;
   // Whether a process that the target started is still there. Null: nobody
   // asks, as after the recording of programs that ran already.

@@ -287,9 +287,11 @@ TEST(StillRunningTest, SaysHowToRecordWhatWentToTheBackground) {
     t.data().processes.back().end_ns = end_ns;
     t.AddProcess(2, "killed");
     for (int i = 0; i < servers; ++i) t.AddProcess(10 + i, "serv\ner");
-    return Screen(
-        {}, {.width = 200}, std::move(t),
-        {.target = "sh", .still_runs = [](int64_t pid) { return pid >= 10; }});
+    t.AddProcess(20, "has the number of an older process");
+    return Screen({}, {.width = 200}, std::move(t),
+                  {.target = "sh",
+                   .ran_at_end = {10, 11, 12, 13},
+                   .still_runs = [](int64_t pid) { return pid >= 10; }});
   };
   EXPECT_THAT(screen(99, 1),
               EndsWith("\n\nNote: serv\\ner (10) still runs: it was recorded "

@@ -274,7 +274,7 @@ class ProfileRun {
                                     : FilesOf::kThisProcess);
     facts_ = {.target = target_.name,
               .wall_ns = end_ns - exec_ns,
-              .ran_at_end = processes::NumbersIn("/proc"),
+              .ran_at_end = processes::RunningSince(child.pid()),
               .still_runs = [](int64_t pid) {
                 const auto process =
                     processes::ReadProcess(static_cast<pid_t>(pid));

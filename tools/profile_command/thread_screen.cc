@@ -158,9 +158,11 @@ std::string StillRunning(const model::Trace& trace, std::string_view target,
   };
   Outlived running, ended;
   for (const model::Process& process : trace.processes()) {
-    if (has_ended(process)) continue;
+    if (has_ended(process) ||
+        !std::ranges::binary_search(ran_at_end, process.pid)) {
+      continue;
+    }
     const bool runs = still_runs(process.pid);
-    if (!runs && !std::ranges::binary_search(ran_at_end, process.pid)) continue;
     Outlived& into = runs ? running : ended;
     if (++into.count > kMost) continue;
     absl::StrAppend(&into.names, into.names.empty() ? "" : ", ",

@@ -51,8 +51,8 @@ DurationNs RecordedCpuNs(const model::Trace& trace);
 // Says which processes outlived the recording, and how to record them. A
 // program that goes to the background leaves such a one behind. Empty if there
 // is none, or if nobody saw processes end, as without perf events. Only those
-// that nobody saw end are asked about. If none of these runs any more, it says
-// which of them ran when the program ended. Their numbers are sorted.
+// that nobody saw end are asked about, if they ran when the program ended. If
+// none of these runs any more, it says which they are. Numbers are sorted.
 std::string StillRunning(const model::Trace& trace, std::string_view target,
                          std::span<const int> ran_at_end,
                          bool (*still_runs)(int64_t pid));
