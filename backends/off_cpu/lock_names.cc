@@ -79,6 +79,11 @@ constexpr Word kWords[] = {
 constexpr std::string_view kTaskLibraries[] = {"libtbb.so", "libgomp.so",
                                                "libomp.so", "libiomp5.so"};
 
+// Abseil's threads all wait in this function: for a Mutex when that has called
+// it, else for a CondVar, whose function often has no name (WaitCommon.cold).
+constexpr std::string_view kAbseilWait = "AbslInternalPerThreadSemWait";
+constexpr std::string_view kAbseilMutex = "Mutex::";
+
 // CPython's global interpreter lock is made of a mutex and conditions, which
 // these functions take and give back. Hardly anything else waits so near to
 // them: signal handlers, pending calls and the collector, which run in one.
@@ -249,6 +254,8 @@ KindAndLock KindOfStack(const model::TraceShard& shard, model::StackId stack) {
   const model::StackId innermost = stack;
   int frames = 0;
   bool is_of_tasks = false;
+  bool is_abseil_wait = false;  // the frame before is
+  bool is_abseil_condition = false;
   for (; stack != model::kEmptyStack && frames < kMostFrames;
        stack = shard.stacks.parent(stack)) {
     const model::Frame& frame = shard.stacks.frame(shard.stacks.leaf(stack));
@@ -264,13 +271,16 @@ KindAndLock KindOfStack(const model::TraceShard& shard, model::StackId stack) {
       return {kind, stack != innermost && is_of("rwlock_"), is_of("sem_"),
               false, function == kWaitOfNotifier};
     }
+    is_abseil_condition |=
+        is_abseil_wait && function.find(kAbseilMutex) == std::string_view::npos;
+    is_abseil_wait = function.starts_with(kAbseilWait);
     const std::string_view module = shard.strings.Get(frame.module);
     is_of_tasks |= std::ranges::any_of(kTaskLibraries, [&](auto library) {
       return module.find(library) != std::string_view::npos;
     });
     ++frames;
   }
-  if (is_of_tasks || IsGoAlone(shard, innermost)) {
+  if (is_of_tasks || is_abseil_condition || IsGoAlone(shard, innermost)) {
     return {WaitKind::kCondition};
   }
   return {};

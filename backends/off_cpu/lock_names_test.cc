@@ -468,6 +468,16 @@ TEST_F(LockNamesTest, AbseilsConditionsAreNoLocks) {
   EXPECT_EQ(kind_in("absl::lts::CondVar::WaitCommon(absl::lts::Mutex*)",
                     "absl::lts::Mutex::Trans(absl::lts::MuHowS const*)"),
             WaitKind::kLock);
+  // Functions without a name, as Debian's library has them.
+  constexpr char kWait[] = "AbslInternalPerThreadSemWait_lts";
+  const auto kind_of = [&](const char* outer, const char* inner) {
+    return KindOf(WaitKind::kLock, {"main", outer, inner, kWait, "syscall"});
+  };
+  EXPECT_EQ(kind_of("Worker()", "libabsl.so+0x51ec"), WaitKind::kCondition);
+  EXPECT_EQ(kind_of("libabsl.so+0x50bc", "absl::lts::Mutex::Block()"),
+            WaitKind::kLock);
+  EXPECT_EQ(kind_of("absl::lts::Mutex::Lock()", "libabsl.so+0x50bc"),
+            WaitKind::kLock);
 }
 
 TEST_F(LockNamesTest, OtherKindsStayAndFarFunctionsDoNotCount) {
