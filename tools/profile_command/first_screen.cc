@@ -453,8 +453,8 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
   put_first(UnknownWaits(trace, facts.hides_page_faults,
                          /*was_started=*/!facts.attach_end));
   if (facts.still_runs != nullptr) {
-    put_first(
-        StillRunning(trace, facts.target, facts.ran_at_end, facts.still_runs));
+    put_first(StillRunning(trace, facts.target, facts.target_pid,
+                           facts.ran_at_end, facts.still_runs));
   }
   if (!losses.empty()) out += "\n";
   for (const std::string& loss : losses) {

@@ -41,6 +41,7 @@ std::string WithoutTables(const model::Trace& trace, uint64_t older_values);
 
 struct RunFacts {
   std::string target;
+  int64_t target_pid = 0;
   DurationNs wall_ns = 0;
   DurationNs cpu_ns = 0;  // of the target and all that it waited for
   int wait_status = 0;    // as of wait()

@@ -311,8 +311,10 @@ TEST(StillRunningTest, SaysWhatRanOnForAWhile) {
   t.data().processes.back().end_ns = 99;
   t.AddProcess(2, "without records");
   t.AddProcess(3, "daemon");
+  t.AddProcess(4, "sh");  // without perf events, nobody saw its end
   EXPECT_THAT(Screen({}, {.width = 200}, std::move(t),
                      {.target = "sh",
+                      .target_pid = 4,
                       .ran_at_end = {1, 3, 4},
                       .still_runs = [](int64_t) { return false; }}),
               EndsWith("\n\nNote: daemon (3) ran on for a while: it was "

@@ -273,6 +273,7 @@ class ProfileRun {
     KeepWritingAfterFirstCtrlC(job_ ? FilesOf::kRankOfJob
                                     : FilesOf::kThisProcess);
     facts_ = {.target = target_.name,
+              .target_pid = child.pid(),
               .wall_ns = end_ns - exec_ns,
               .ran_at_end = processes::RunningSince(child.pid()),
               .still_runs = [](int64_t pid) {

@@ -144,7 +144,7 @@ std::string CpuLimitLine(const model::Trace& trace) {
 }
 
 std::string StillRunning(const model::Trace& trace, std::string_view target,
-                         std::span<const int> ran_at_end,
+                         int64_t target_pid, std::span<const int> ran_at_end,
                          bool (*still_runs)(int64_t pid)) {
   constexpr size_t kMost = 3;
   const auto has_ended = [](const model::Process& process) {
@@ -158,7 +158,7 @@ std::string StillRunning(const model::Trace& trace, std::string_view target,
   };
   Outlived running, ended;
   for (const model::Process& process : trace.processes()) {
-    if (has_ended(process) ||
+    if (has_ended(process) || process.pid == target_pid ||
         !std::ranges::binary_search(ran_at_end, process.pid)) {
       continue;
     }

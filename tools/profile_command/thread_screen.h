@@ -52,9 +52,10 @@ DurationNs RecordedCpuNs(const model::Trace& trace);
 // program that goes to the background leaves such a one behind. Empty if there
 // is none, or if nobody saw processes end, as without perf events. Only those
 // that nobody saw end are asked about, if they ran when the program ended. If
-// none of these runs any more, it says which they are. Numbers are sorted.
+// none of these runs any more, it says which they are. Numbers are sorted. The
+// target is in /proc then, since nobody has waited for it, and is left out.
 std::string StillRunning(const model::Trace& trace, std::string_view target,
-                         std::span<const int> ran_at_end,
+                         int64_t target_pid, std::span<const int> ran_at_end,
                          bool (*still_runs)(int64_t pid));
 
 // Says so if the kinds of a tenth of the waits or more are unknown, and why.
