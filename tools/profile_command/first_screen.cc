@@ -181,10 +181,14 @@ FittedTable FunctionsTable(const report::SampleTable& table,
 }
 
 // Stands in place of the table of functions.
-std::string NoSampleLine(DurationNs cpu_ns) {
+std::string NoSampleLine(const model::Trace& trace, DurationNs cpu_ns) {
+  const bool is_lost =
+      trace.ledger().Get(model::Loss::kSamplesNotDelivered) > 0;
   return absl::StrCat("No functions: no sample fell into the ",
                       FormatTime(static_cast<double>(cpu_ns) / kNsPerUs, ""),
-                      " of CPU time. More come with --sampling_hz=10000.");
+                      " of CPU time.",
+                      is_lost ? " \"Lost\" below says why."
+                              : " More come with --sampling_hz=10000.");
 }
 
 // The beginning of a text, cut to the screen.
@@ -423,7 +427,8 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
                                      fit) +
            AndMore(tables.functions.rows.size(), shown.size());
   } else if (trace.sampling_period_ns() > 0 && TableCount(tables) > 0) {
-    out += "\n" + Wrapped(NoSampleLine(CpuNs(trace, facts)), options.width, 2) +
+    out += "\n" +
+           Wrapped(NoSampleLine(trace, CpuNs(trace, facts)), options.width, 2) +
            "\n";
   }
   for (const std::string& table :

@@ -128,15 +128,19 @@ TEST(ColumnsTest, RowsOfRanges) {
 
 // A program that ends at once.
 TEST(ColumnsTest, SaysWhyThereAreNoFunctions) {
-  const auto screen = [](DurationNs period_ns, bool has_table) {
+  const auto screen = [](DurationNs period_ns, bool has_table,
+                         uint64_t lost = 0) {
     TestTrace t;
     t.data().sampling_period_ns = period_ns;
+    t.data().ledger.Add(model::Loss::kSamplesNotDelivered, lost);
     return Screen({.has_threads = has_table}, {}, std::move(t),
                   {.cpu_ns = 20'000'000});
   };
   EXPECT_THAT(screen(1'000'000, true),
               HasSubstr("\nNo functions: no sample fell into the 20.000ms of "
                         "CPU time. More come with --sampling_hz=10000.\n"));
+  EXPECT_THAT(screen(1'000'000, true, 20),
+              HasSubstr("20.000ms of CPU time. \"Lost\" below says why.\n"));
   EXPECT_THAT(screen(0, true), Not(HasSubstr("No functions")));
   EXPECT_THAT(screen(1'000'000, false), Not(HasSubstr("No functions")));
 }
