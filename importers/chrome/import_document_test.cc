@@ -226,6 +226,17 @@ TEST(ImportDocumentTest, MemoryRecordsAreThoseOfTheirThread) {
   EXPECT_THAT(got.Ranges(), ElementsAre("[memory]@4000+0"));
 }
 
+TEST(ImportDocumentTest, SumsOfClangAreNoRanges) {
+  const Imported got = ImportText(
+      R"([{"ph":"X","name":"Total Frontend","pid":1,"tid":9,"ts":0,"dur":9,
+           "args":{"count":2,"avg ms":4}},
+          {"ph":"X","name":"Total Frontend","pid":1,"tid":1,"ts":1,"dur":9,
+           "args":{"count":2}}])");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(got.Ranges(), ElementsAre("Total Frontend@1000+9000"));
+  EXPECT_EQ(got.Count("total_left_out"), 1u);
+}
+
 TEST(ImportDocumentTest, SumsOfBytesFit) {
   const Imported got = ImportText(
       R"([{"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":2,

@@ -273,7 +273,8 @@ std::string_view WhatHelps(Loss loss) {
     case Loss::kNamesDroppedTableFull:
       return "use fewer different names: put what varies into arguments";
     case Loss::kSamplesLost:
-      return "sample less often with --sampling_hz";
+      return "sample less often with --sampling_hz, or, without root's rights, "
+             "raise `sysctl kernel.perf_event_mlock_kb` and `ulimit -l`";
     case Loss::kStacksIncomplete:
       return "build with -fasynchronous-unwind-tables, and start Java with "
              "-XX:+PreserveFramePointer";

@@ -550,7 +550,9 @@ TEST_F(LossTest, AdviceIsGivenWhereItHelps) {
       {Loss::kEventsDroppedArenaFull, "; give it more with --cpu_arena_mib"},
       {Loss::kNamesDroppedTableFull,
        "; use fewer different names: put what varies into arguments"},
-      {Loss::kSamplesLost, "; sample less often with --sampling_hz"},
+      {Loss::kSamplesLost,
+       "; sample less often with --sampling_hz, or, without root's rights, "
+       "raise `sysctl kernel.perf_event_mlock_kb` and `ulimit -l`"},
       {Loss::kStacksIncomplete,
        "; build with -fasynchronous-unwind-tables, and start Java with "
        "-XX:+PreserveFramePointer"},

@@ -38,6 +38,13 @@ int64_t IntArg(const RawEvent& event, std::string_view key) {
   return value == nullptr ? 0 : value->Int().value_or(0);
 }
 
+// "Total Frontend", at the time 0 of a thread of its own.
+bool IsTotalOfClang(const RawEvent& event) {
+  return event.name.text.starts_with("Total ") &&
+         FindArg(event, "avg ms") != nullptr &&
+         FindArg(event, "count") != nullptr;
+}
+
 MemorySource SourceOf(const RawEvent& event) {
   const JsonValue* const source = FindArg(event, "Source");
   if (source == nullptr) return MemorySource::kReported;
@@ -162,6 +169,9 @@ bool EventBuilder::BeginRange(const RawEvent& event, Range& range) {
 }
 
 void EventBuilder::AddRange(const RawEvent& event) {
+  if (IsTotalOfClang(event)) {
+    return out_.findings.Add(Rule::kTotalLeftOut, event.offset);
+  }
   if (event.category.text == "Trace" && AddMark(event)) return;
   Range range;
   if (!BeginRange(event, range)) return;

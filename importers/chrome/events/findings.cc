@@ -52,6 +52,9 @@ constexpr std::array<RuleText, static_cast<size_t>(Rule::kCount)> kRules = {{
      "an event ends what nothing began; it was left out"},
     {Severity::kWarning, "begin_without_end",
      "an event begins what nothing ends; it is shown as open"},
+    {Severity::kNote, "total_left_out",
+     "an event of clang's -ftime-trace is the sum of others, not a range; it "
+     "was left out"},
     {Severity::kNote, "flow_not_kept",
      "a flow is neither a launch nor leads from forward to backward; it was "
      "left out"},

@@ -35,6 +35,7 @@ enum class Rule : uint8_t {
   kMemberRepeated,      // an event repeats a member: the last counts
   kEndWithoutBegin,     // E or e without a begin
   kBeginWithoutEnd,     // B or b without an end
+  kTotalLeftOut,        // clang's sum of the ranges of one name
   kFlowNotKept,         // a flow other than launches and forward to backward
   kCounterNoNumber,     // a counter whose value is no number
   kOutOfOrder,          // a range behind a later one: they are sorted
