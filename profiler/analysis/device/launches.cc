@@ -1,5 +1,6 @@
 #include "profiler/analysis/device/launches.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -93,9 +94,11 @@ EventIndex Launches::OperationOf(EventIndex event) const {
 uint64_t Launches::FileId(EventIndex event) const {
   const int64_t pid = trace_.tracks()[trace_.track()[event]].pid;
   const auto processes = trace_.processes();
-  const model::Process* const process = trace_.FindProcess(pid);
+  const auto at =
+      std::ranges::lower_bound(processes, pid, {}, &model::Process::pid);
+  const bool is_known = at != processes.end() && at->pid == pid;
   const auto number = static_cast<uint64_t>(
-      process == nullptr ? processes.size() : process - processes.data());
+      (is_known ? at : processes.end()) - processes.begin());
   return trace_.detail(event)->correlation_id + (number << 32);
 }
 
