@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/base/mapped/regular_file.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -75,7 +76,8 @@ std::vector<std::string> GroupsAt(const std::string& mount,
 }
 
 std::string TextOf(const OwnedDescriptor& folder, const char* name) {
-  const OwnedDescriptor file(openat(folder.get(), name, O_RDONLY | O_CLOEXEC));
+  // The folder may be one that the target's user made.
+  const OwnedDescriptor file = OpenRegularFile(name, nullptr, folder.get());
   char text[4096];
   const ssize_t size =
       file.is_open() ? read(file.get(), text, sizeof(text)) : 0;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -62,6 +63,15 @@ TEST_F(CpuLimitsTest, CountsFromTheBeginningOn) {
                                           .throttled_periods = 41,
                                           .throttled_ns = 3000 * kNsPerMs}));
   EXPECT_EQ(limits.Strongest().cpus(), 0.5);
+}
+
+// The target's user may have made the files of its view.
+TEST_F(CpuLimitsTest, AFifoIsNotWaitedFor) {
+  fs::create_directories(groups_ + "/job");
+  ASSERT_EQ(mkfifo((groups_ + "/job/cpu.max").c_str(), 0600), 0);
+  CpuLimits limits;
+  limits.BeginIn({GroupsOf("0::/job\n")});
+  EXPECT_EQ(limits.Strongest(), CpuLimit());
 }
 
 // As when a container ends before the recording.

@@ -20,7 +20,6 @@ constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
 constexpr uint64_t kMostThreadNs = kMost / 16;
 // Of one thread: those of all threads of a file still add up.
 constexpr uint64_t kMostSwitches = uint64_t{1} << 48;
-constexpr uint64_t kMostThreadBytes = uint64_t{1} << 55;
 
 // The N numbers of a list, or nothing.
 template <size_t N>
@@ -238,10 +237,7 @@ bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
     const auto counts = Numbers<5>(item);
     if (!counts) return false;
     const auto& [pid, tid, allocations, frees, bytes] = *counts;
-    if (allocations > kMostSwitches || frees > kMostSwitches ||
-        bytes > kMostThreadBytes) {
-      return false;
-    }
+    if (allocations > kMostSwitches || frees > kMostSwitches) return false;
     allocations_.push_back({{std::to_string(pid), std::to_string(tid)},
                             {.allocations = allocations,
                              .frees = frees,

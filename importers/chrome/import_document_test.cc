@@ -240,10 +240,16 @@ TEST(ImportDocumentTest, SumsOfClangAreNoRanges) {
 TEST(ImportDocumentTest, SumsOfBytesFit) {
   const Imported got = ImportText(
       R"([{"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":2,
-           "args":{"Addr":1,"Bytes":-9223372036854775808}}])");
+           "args":{"Addr":1,"Bytes":-9223372036854775808}},
+          {"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":3,
+           "args":{"Addr":2,"Bytes":4611686018427387904}},
+          {"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":4,
+           "args":{"Addr":3,"Bytes":1}}])");
   ASSERT_TRUE(got.status.ok());
-  ASSERT_EQ(got.trace->memory().size(), 1u);
-  EXPECT_EQ(got.trace->memory()[0].bytes, -(int64_t{1} << 50));
+  EXPECT_EQ(got.trace->ledger().Get(Loss::kRecordsCorrupt), 2u);
+  std::vector<int64_t> bytes;
+  for (const auto& record : got.trace->memory()) bytes.push_back(record.bytes);
+  EXPECT_THAT(bytes, ElementsAre(0, int64_t{1} << 62, 0));
 }
 
 TEST(ImportDocumentTest, ProcessesKeepWhoStartedThem) {

@@ -90,6 +90,7 @@ TEST(OwnedDescriptorTest, OnlyRegularFilesAreOpenedForOthers) {
   EXPECT_TRUE(OpenRegularFile(path, &about).is_open());
   EXPECT_TRUE(S_ISREG(about.st_mode));
   const std::string fifo = testing::TempDir() + "/fifo";
+  unlink(fifo.c_str());
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   for (const std::string& other : {fifo, testing::TempDir()}) {
     EXPECT_FALSE(OpenRegularFile(other).is_open());

@@ -441,7 +441,27 @@ class Merger {
       std::stable_sort(data_.memory.begin(), data_.memory.end(),
                        by_track_and_time);
     }
+    BoundBytes();
     PairAllocations(data_, replacements_);
+  }
+
+  // Sizes of broken files may be any numbers. Sums of those that stay fit.
+  void BoundBytes() {
+    for (model::MemoryRecord& record : data_.memory) {
+      // Failures are not summed.
+      if (record.event == model::MemoryEvent::kOutOfMemory) continue;
+      const auto bytes = static_cast<uint64_t>(record.bytes);
+      if (!TakeBytes(record.bytes < 0 ? 0 - bytes : bytes)) record.bytes = 0;
+    }
+  }
+  // False, and counted, if the sum would be too large.
+  bool TakeBytes(uint64_t bytes) {
+    if (bytes <= bytes_left_) {
+      bytes_left_ -= bytes;
+      return true;
+    }
+    data_.ledger.Add(model::Loss::kRecordsCorrupt, 1);
+    return false;
   }
 
   // If several shards have the same counts of a thread, they count once: each
@@ -464,10 +484,11 @@ class Merger {
       }
     }
     for (const auto& [track, allocations, frees, bytes] : merged) {
-      data_.allocation_counts.push_back({.track = track,
-                                         .allocations = allocations,
-                                         .frees = frees,
-                                         .allocated_bytes = bytes});
+      data_.allocation_counts.push_back(
+          {.track = track,
+           .allocations = allocations,
+           .frees = frees,
+           .allocated_bytes = TakeBytes(bytes) ? bytes : 0});
     }
   }
 
@@ -584,6 +605,7 @@ class Merger {
   std::vector<std::vector<TrackSource>> sources_;  // beside tracks_
   std::vector<TrackIndex> first_lane_;             // beside tracks_
   ProgramReplacements replacements_;
+  uint64_t bytes_left_ = uint64_t{1} << 62;
   TraceData data_;
 };
 

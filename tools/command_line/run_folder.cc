@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <sstream>
 #include <system_error>
@@ -277,7 +278,14 @@ void RunFolder::ReadList() {
 void RunFolder::KeepPrivate() {
   if (made_.empty()) return;
   is_private_ = true;
-  fchmod(top_.get(), 0700);
+  TakeRights();
+}
+
+void RunFolder::TakeRights() const {
+  if (fchmod(top_.get(), 0700) == 0) return;
+  Say(absl::StrCat(
+      "others may read the output folder '", path(),
+      "': its rights could not be changed: ", std::strerror(errno)));
 }
 
 absl::Status RunFolder::CheckFree(const std::vector<std::string>& names) const {
@@ -335,7 +343,7 @@ absl::Status RunFolder::MakeAgain() {
     return failed(absl::FailedPreconditionError("another run writes there"));
   }
   top_ = std::move(top);
-  if (is_private_) fchmod(top_.get(), 0700);
+  if (is_private_) TakeRights();
   KYMO_RETURN_IF_ERROR(ListAll());
   Say(absl::StrCat("the output folder '", path(),
                    "' was removed or moved during the run; kymo has made it "

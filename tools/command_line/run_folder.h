@@ -129,6 +129,8 @@ class RunFolder final : public OutputDirectory {
   // Makes the folder again if the target has removed or moved it, and says so.
   absl::Status MakeAgain();
   void EndAside(bool has_started);
+  // Says so if others keep their rights.
+  void TakeRights() const;
   bool HasMade(const std::string& name, const std::string& stamp_before) const;
 
   OwnedDescriptor top_;  // of the folder; locked

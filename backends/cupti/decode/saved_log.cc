@@ -104,6 +104,7 @@ SavedLog::SavedLog(SavedLog&& other) noexcept
 
 SavedLog::~SavedLog() {
   if (!file_.empty()) {
+    guard_ = ShrinkGuard();
     munmap(const_cast<std::byte*>(file_.data()), file_.size());
   }
 }

@@ -272,7 +272,8 @@ bool AreInOrder(const HeapStreams& streams) {
 std::shared_ptr<model::FoldedMemory> FoldHeap(const HeapStreams& streams,
                                               model::LossLedger& ledger) {
   // From now on, tables of millions of stacks are mapped and unmapped. glibc
-  // would keep those of up to 32 MiB in its heap, where holes stay.
+  // would keep those of up to 32 MiB in its heap, where holes stay. This is for
+  // the whole process: only commands fold.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
   SeenStacks stacks(streams, ledger);
   HeapFold fold(streams.with_changes ? HeapFold::With::kChanges

@@ -42,6 +42,7 @@ class MappedEnd {
  public:
   MappedEnd() = default;
   ~MappedEnd() {
+    guard_ = ShrinkGuard();
     if (base_ != nullptr) munmap(base_, size_);
   }
   MappedEnd(const MappedEnd&) = delete;

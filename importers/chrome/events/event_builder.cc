@@ -15,9 +15,6 @@ using model::MemorySource;
 constexpr std::string_view kMemory = "[memory]";
 constexpr std::string_view kOutOfMemory = "[OutOfMemory]";
 
-// Sums of sizes do not overflow.
-constexpr int64_t kMostBytes = int64_t{1} << 50;
-
 TimeNs AddSaturated(TimeNs a, DurationNs b) {
   TimeNs sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) {
@@ -310,23 +307,23 @@ void EventBuilder::AddMemory(const RawEvent& event, bool is_failure) {
   const JsonValue* const free = FindArg(event, "Free");
   const bool is_free =
       source == MemorySource::kHeap && free != nullptr && free->text == "true";
-  out_.memory.push_back(
-      {.track = RowOf(event),
-       .event = is_failure ? MemoryEvent::kOutOfMemory
-                : is_free  ? MemoryEvent::kFreeOfUnknown
-                           : MemoryEvent::kAllocation,
-       .source = source,
-       .device_type = small("Device Type"),
-       .device_index = small("Device Id"),
-       .time_ns = *time,
-       .address = address == nullptr ? 0
-                                     : ParseUint(address->text)
-                                           .value_or(static_cast<uint64_t>(
-                                               address->Int().value_or(0))),
-       .bytes = std::clamp(IntArg(event, "Bytes"), -kMostBytes, kMostBytes),
-       .total_allocated = IntArg(event, "Total Allocated"),
-       .total_reserved = IntArg(event, "Total Reserved"),
-       .stack = StackNumber(event)});
+  out_.memory.push_back({.track = RowOf(event),
+                         .event = is_failure ? MemoryEvent::kOutOfMemory
+                                  : is_free  ? MemoryEvent::kFreeOfUnknown
+                                             : MemoryEvent::kAllocation,
+                         .source = source,
+                         .device_type = small("Device Type"),
+                         .device_index = small("Device Id"),
+                         .time_ns = *time,
+                         .address = address == nullptr
+                                        ? 0
+                                        : ParseUint(address->text)
+                                              .value_or(static_cast<uint64_t>(
+                                                  address->Int().value_or(0))),
+                         .bytes = IntArg(event, "Bytes"),
+                         .total_allocated = IntArg(event, "Total Allocated"),
+                         .total_reserved = IntArg(event, "Total Reserved"),
+                         .stack = StackNumber(event)});
 }
 
 void EventBuilder::AddMetadata(const RawEvent& event) {

@@ -21,11 +21,13 @@
 
 namespace kymo {
 
-// For reading. `about` gets what fstat() says, if it is not null.
+// For reading; in the folder, if `path` does not begin at the root. `about` gets
+// what fstat() says, if it is not null.
 inline OwnedDescriptor OpenRegularFile(const std::string& path,
-                                       struct stat* about = nullptr) {
-  OwnedDescriptor file(
-      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+                                       struct stat* about = nullptr,
+                                       int folder = AT_FDCWD) {
+  OwnedDescriptor file(openat(folder, path.c_str(),
+                              O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat own;
   if (about == nullptr) about = &own;
   if (!file.is_open() || fstat(file.get(), about) != 0) return {};

@@ -16,7 +16,8 @@ namespace kymo::record {
 
 inline constexpr char kLayoutNoteSection[] = ".note.kymo";
 inline constexpr uint32_t kLayoutNoteType = 1;
-// Of a note whose last member is the distance to the copy's ThisCopy instead.
+// Of a note whose last member is the distance to the copy's `this_copy` instead
+// (../host/copies.cc).
 inline constexpr uint32_t kCopyNoteType = 2;
 
 struct LayoutNote {

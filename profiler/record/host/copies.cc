@@ -16,7 +16,8 @@ namespace kymo::record {
 struct Copy {
   uint32_t version;
   uint32_t api_bytes;
-  // Null until the copy is used, or is the first one when another is.
+  // Null until the copy is used. The first copy of a process has it as soon as
+  // any other is used.
   std::atomic<const HostApi*> host;
 };
 

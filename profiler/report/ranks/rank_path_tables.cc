@@ -51,13 +51,18 @@ struct NamedRankPath {
                   TimeNs start_ns, TimeNs end_ns) {
     const model::ThreadStates* const states = trace.thread_states();
     if (states != nullptr) {
-      auto at =
-          std::ranges::lower_bound(states->waits, track, {}, &Wait::track);
-      for (; at != states->waits.end() && at->track == track; ++at) {
+      const auto place = [](const Wait& wait) {
+        return std::pair(wait.track, wait.begin_ns);
+      };
+      auto at = std::ranges::upper_bound(states->waits,
+                                         std::pair(track, start_ns), {}, place);
+      if (at != states->waits.begin()) --at;  // it may go on at start_ns
+      for (; at != states->waits.end(); ++at) {
         const Wait& wait = *at;
+        if (place(wait) >= std::pair(track, end_ns)) break;
         const TimeNs begin = std::max(wait.begin_ns, start_ns);
         const TimeNs end = std::min(wait.end_ns(), end_ns);
-        if (begin >= end) continue;
+        if (wait.track != track || begin >= end) continue;
         parts.AddRunning(track, start_ns, begin, "computing");
         parts.Add({.track = track,
                    .start_ns = begin,

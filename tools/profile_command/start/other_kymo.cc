@@ -46,11 +46,14 @@ LinkedKymo FindLinkedKymo(const std::string& path) {
 
 std::vector<std::string> DescribeOtherKymo(const model::Trace& trace,
                                            const std::string& target) {
-  std::set<std::string> files;
+  std::set<model::NameId> modules;
   const model::StackTable& stacks = trace.stacks();
   for (uint32_t i = 0; i < stacks.frame_count(); ++i) {
-    const std::string_view module =
-        trace.Name(stacks.frame(model::FrameId{i}).module);
+    modules.insert(stacks.frame(model::FrameId{i}).module);
+  }
+  std::set<std::string> files;
+  for (const model::NameId id : modules) {
+    const std::string_view module = trace.Name(id);
     if (module.starts_with('/') && module != target) files.emplace(module);
   }
   std::vector<std::string> sentences;

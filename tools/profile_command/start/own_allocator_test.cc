@@ -197,6 +197,7 @@ TEST(ElfFileTest, AContentThatNoProgramHasIsNotRead) {
 // A program can have mapped a file, and then put a FIFO in its place.
 TEST(ElfFileTest, AFifoIsNotWaitedFor) {
   const std::string path = testing::TempDir() + "/fifo";
+  unlink(path.c_str());
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   EXPECT_TRUE(ElfFile(path).sections().empty());
 }
