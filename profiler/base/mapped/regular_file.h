@@ -21,8 +21,8 @@
 
 namespace kymo {
 
-// For reading; in the folder, if `path` does not begin at the root. `about` gets
-// what fstat() says, if it is not null.
+// For reading; in the folder, if `path` does not begin at the root. `about`
+// gets what fstat() says, if it is not null.
 inline OwnedDescriptor OpenRegularFile(const std::string& path,
                                        struct stat* about = nullptr,
                                        int folder = AT_FDCWD) {

@@ -8,8 +8,8 @@
 // and open its own files under their numbers. So this remembers which file it
 // was, and never gives out, nor closes, the number of another one.
 //
-// Threads:   one changes it at a time. Also in fork handlers and signal handlers;
-//   one that interrupts a change takes the descriptor for closed.
+// Threads:   one changes it at a time. Also in fork handlers and signal
+//   handlers; one that interrupts a change takes the descriptor for closed.
 // Ownership: as an int: copies are the same descriptor, and whoever ends it
 //   calls Close().
 #ifndef KYMO_PROFILER_RECORD_HOST_KEPT_DESCRIPTOR_H_
