@@ -113,6 +113,9 @@ void ChooseInterval(int64_t period_ns) noexcept {
 void Arm() noexcept {
   if (!g_ring.is_enabled() || g_is_stopped || t_timer.is_armed) return;
   t_timer.tid = CurrentThread();
+  // A child made without fork handlers has no timers: TargetTimerStop could not
+  // stop them.
+  if (getpid() != g_ring.pid()) return;
   struct sigevent event = {};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = kSignal;

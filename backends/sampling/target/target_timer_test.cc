@@ -335,6 +335,18 @@ TEST_F(TargetTimerTest, AForkedChildIsSampledAsItself) {
   EXPECT_TRUE(has_files);
 }
 
+// As of _Fork() or a bare clone, which sandboxes use.
+TEST_F(TargetTimerTest, AChildWithoutForkHandlersHasNoTimers) {
+  const pid_t child = fork();
+  if (child == 0) {
+    TargetTimerThreadStart();
+    BurnMs(100);
+    _exit(0);
+  }
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  EXPECT_TRUE(Take().empty());
+}
+
 // Code without tables and without a frame pointer:
 // push rbp; xor ebp, ebp; again: dec rdi; jnz again; pop rbp; ret
 TEST_F(TargetTimerTest, AStackThatCannotBeFollowedIsCopied) {
