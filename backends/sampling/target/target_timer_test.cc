@@ -549,6 +549,39 @@ TEST_F(TargetTimerTest, TheProgramsHandlersStayTheProgramsOwn) {
   struct sigaction old = {};
   ASSERT_EQ(sigaction(SIGPROF, nullptr, &old), 0);
   EXPECT_EQ(old.sa_handler, SIG_DFL);
+// Only the main thread may send on what is said to come from kill().
+TEST_F(TargetTimerTest, ASignalIsNotLostInThreadsThatBlockIt) {
+  InChild([] {
+    const sigset_t all = All();
+    ChangeMask(SIG_BLOCK, &all);
+    std::atomic<int> started = 0;
+    std::atomic<int> blocking = 0;
+    const auto wait_until_it_blocks = [&] {
+      TargetTimerThreadStart(true);
+      ++started;
+      for (int i = 0; i < 1'000; ++i) {
+        const sigset_t real = RealMask();
+        if (sigismember(&real, SIGPROF) == 1) {
+          ++blocking;
+          break;
+        }
+        BurnMs(1);
+      }
+      TargetTimerThreadExit();
+    };
+    std::thread one(wait_until_it_blocks);
+    std::thread two(wait_until_it_blocks);
+    while (started < 2) BurnMs(1);
+    kill(getpid(), SIGPROF);
+    one.join();
+    two.join();
+    EXPECT_EQ(blocking, 2);
+    const timespec soon = {};
+    EXPECT_EQ(sigtimedwait(&all, nullptr, &soon), SIGPROF);
+  });
+  EXPECT_EQ(ring->header()->stops[1].exchange(0), 1u);
+}
+
   action.sa_handler = plain;
   ASSERT_EQ(sigaction(SIGPROF, &action, &old), 0);
   EXPECT_EQ(old.sa_handler, SIG_DFL);

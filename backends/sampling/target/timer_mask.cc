@@ -49,8 +49,9 @@ void MakePending(const siginfo_t& info, void* context) noexcept {
   if (info.si_code == SI_TKILL) {  // for this thread alone
     syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), kTimerSignal,
             &info);
-  } else {
-    syscall(SYS_rt_sigqueueinfo, getpid(), kTimerSignal, &info);
+  } else if (syscall(SYS_rt_sigqueueinfo, getpid(), kTimerSignal, &info) != 0) {
+    // Only the main thread may say that a signal is from kill() or the kernel.
+    syscall(SYS_kill, getpid(), kTimerSignal);
   }
 }
 
