@@ -112,11 +112,11 @@ void ChooseInterval(int64_t period_ns) noexcept {
 
 void Arm() noexcept {
   if (!g_ring.is_enabled() || g_is_stopped || t_timer.is_armed) return;
-  t_timer.tid = CurrentThread();
   // A child made without fork handlers has no timers: TargetTimerStop could not
   // stop them.
   if (getpid() != g_ring.pid()) return;
   struct sigevent event = {};
+  t_timer.tid = CurrentThread();
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = kSignal;
   event.sigev_value.sival_ptr = g_ring.header();  // marks our signals
@@ -220,16 +220,15 @@ bool KeepsSignalOut() noexcept {
   return handler == SIG_DFL || handler == SIG_IGN;
 }
 
-// Passes a SIGPROF that is not our timer's on to the program's handler.
+// Passes a SIGPROF that is not our timer's on to the program.
 void PassOn(int signal, siginfo_t* info, void* context) noexcept {
   const struct sigaction& action =
       g_program_actions[g_program_action.load(std::memory_order_acquire) %
                         kActionSlots];
-  if ((action.sa_flags & SA_SIGINFO) != 0) {
-    action.sa_sigaction(signal, info, context);
-  } else if (action.sa_handler == SIG_DFL && sampling::BlocksTimerSignal()) {
-    // It waits for the signal elsewhere: by sigwait() or a signalfd.
-    TargetTimerStop(TimerStop::kOwnSignal);
+  if (action.sa_handler == SIG_IGN) return;
+  if (sampling::BlocksTimerSignal()) {
+    // Without a handler, it waits for the signal: by sigwait() or a signalfd.
+    if (action.sa_handler == SIG_DFL) TargetTimerStop(TimerStop::kOwnSignal);
     sampling::MakePending(*info, context);
   } else if (action.sa_handler == SIG_DFL) {
     // Without us, this signal would end the process; so it does.
@@ -237,7 +236,9 @@ void PassOn(int signal, siginfo_t* info, void* context) noexcept {
     plain.sa_handler = SIG_DFL;
     __sigaction(signal, &plain, nullptr);
     raise(signal);
-  } else if (action.sa_handler != SIG_IGN) {
+  } else if ((action.sa_flags & SA_SIGINFO) != 0) {
+    action.sa_sigaction(signal, info, context);
+  } else {
     action.sa_handler(signal);
   }
 }

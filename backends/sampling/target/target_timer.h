@@ -19,8 +19,8 @@
 // A program that uses SIGPROF itself keeps it. In a preloaded library,
 // sigaction() and signal() of this file come before libc's. They remember the
 // program's handler for SIGPROF, and every signal that is not our timer's is
-// passed on to it. If it is blocked, as the program sees it, the timers stop
-// and the signal is pending.
+// passed on to it. If it is blocked, as the program sees it, the signal is
+// pending; if it has no handler either, the timers stop.
 //
 // Timers stop for good in a process that they might harm (TargetTimerStop). The
 // hooks of its functions (backends/off_cpu/target) notice that.

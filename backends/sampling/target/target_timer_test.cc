@@ -537,18 +537,6 @@ TEST_F(TargetTimerTest, AProgramThatWaitsForTheSignalGetsItsOwn) {
   EXPECT_EQ(ring->header()->stops[1].exchange(0), 1u);
 }
 
-int handled = 0;
-int handled_code = 0;
-
-TEST_F(TargetTimerTest, TheProgramsHandlersStayTheProgramsOwn) {
-  const auto plain = [](int) {
-    ++handled;
-    errno = 5;
-  };
-  struct sigaction action = {};
-  struct sigaction old = {};
-  ASSERT_EQ(sigaction(SIGPROF, nullptr, &old), 0);
-  EXPECT_EQ(old.sa_handler, SIG_DFL);
 // Only the main thread may send on what is said to come from kill().
 TEST_F(TargetTimerTest, ASignalIsNotLostInThreadsThatBlockIt) {
   InChild([] {
