@@ -162,9 +162,9 @@ std::vector<std::string> SampleRingReader::StopRemarks() const {
     const char* const does =
         static_cast<TimerStop>(why) == TimerStop::kRestricted
             ? is_one ? " process restricts its own system calls (seccomp), "
-                       "and those of the timers might end it"
+                       "or is about to, and those of the timers might end it"
                      : " processes restrict their own system calls (seccomp), "
-                       "and those of the timers might end them"
+                       "or are about to, and those of the timers might end them"
         : is_one ? " process uses SIGPROF, the signal of the timers, for "
                    "itself, as gcc -pg does"
                  : " processes use SIGPROF, the signal of the timers, for "

@@ -225,9 +225,9 @@ TEST_F(SampleRingReaderTest, SaysWhyProcessesStoppedTheirTimers) {
       reader_->StopRemarks(),
       (std::vector<std::string>{
           "sampling: 2 processes restrict their own system calls (seccomp), "
-          "and those of the timers might end them: they have no samples from "
-          "then on. Perf events sample them, where they are permitted "
-          "(--sampling_sampler=perf)",
+          "or are about to, and those of the timers might end them: they have "
+          "no samples from then on. Perf events sample them, where they are "
+          "permitted (--sampling_sampler=perf)",
           "sampling: 1 process uses SIGPROF, the signal of the timers, for "
           "itself, as gcc -pg does: it has no samples from then on. Perf "
           "events sample it, where they are permitted "

@@ -64,10 +64,10 @@ struct FileNote {
 
 enum CellState : uint32_t { kCellFree = 0, kCellWriting = 1, kCellReady = 2 };
 
-// Why a process stopped its timers for good.
+// Why a process stopped its timers for good. Its forked children have none.
 enum class TimerStop : uint32_t {
-  // It restricts its own system calls (seccomp), and might be ended for those
-  // of a handler.
+  // It restricts its own system calls (seccomp), or is about to, and might be
+  // ended for those of a handler.
   kRestricted = 0,
   // It uses the timers' signal itself, in a way that no hook can share.
   kOwnSignal,

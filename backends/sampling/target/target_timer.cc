@@ -67,7 +67,8 @@ constinit std::atomic<uint32_t> g_program_action{0};
 
 // A thread that finds no room here is not sampled.
 constinit sampling::TimerTable g_timers;
-constinit std::atomic<bool> g_is_stopped{false};  // for good
+constinit std::atomic<bool> g_is_stopped{false};      // for good
+constinit TimerStop g_stop = TimerStop::kRestricted;  // why, once stopped
 
 int32_t CurrentThread() noexcept {
   return static_cast<int32_t>(syscall(SYS_gettid));
@@ -115,8 +116,8 @@ void Arm() noexcept {
   // A child made without fork handlers has no timers: TargetTimerStop could not
   // stop them.
   if (getpid() != g_ring.pid()) return;
-  struct sigevent event = {};
   t_timer.tid = CurrentThread();
+  struct sigevent event = {};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = kSignal;
   event.sigev_value.sival_ptr = g_ring.header();  // marks our signals
@@ -332,7 +333,11 @@ void TargetTimerThreadExit() noexcept {
 }
 
 void TargetTimerAfterForkInChild() noexcept {
-  if (!g_ring.is_mapped() || g_is_stopped) return;
+  if (!g_ring.is_mapped()) return;
+  if (g_is_stopped) {  // for the child, too; no system call
+    CountStop(*g_ring.header(), g_stop);
+    return;
+  }
   const int saved_errno = errno;
   g_ring.EnterProcess();
   sampling::ForgetToldFiles();
@@ -347,6 +352,7 @@ void TargetTimerStop(TimerStop why) noexcept {
   const int saved_errno = errno;
   // A child of vfork has its parent's memory, but no timers.
   if (getpid() == g_ring.pid() && !g_is_stopped.exchange(true)) {
+    g_stop = why;
     CountStop(*g_ring.header(), why);
     g_timers.DeleteAll();
     DropPendingSignals();

@@ -48,7 +48,9 @@ void TargetTimerInit() noexcept;
 void TargetTimerThreadStart(bool blocks_signal = false) noexcept;
 void TargetTimerThreadExit() noexcept;
 
-// Timers do not survive a fork: this arms the child's only thread again.
+// Timers do not survive a fork: this arms the child's only thread again. A
+// child without this call has no timers. One of a process that has stopped its
+// timers counts as stopped, too.
 void TargetTimerAfterForkInChild() noexcept;
 
 // Ends the timers of all threads of this process, for good. The first call

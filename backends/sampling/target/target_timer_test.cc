@@ -449,6 +449,18 @@ TEST_F(TargetTimerTest, StoppedTimersMakeNoSystemCalls) {
   EXPECT_EQ(ring->header()->stops[1], 0u);
 }
 
+TEST_F(TargetTimerTest, ChildrenOfAStoppedProcessCount) {
+  InChild([] {
+    TargetTimerStop(sampling::TimerStop::kOwnSignal);
+    InChild([] {
+      BurnMs(60);
+      EXPECT_TRUE(Take().empty());
+    });
+  });
+  EXPECT_EQ(ring->header()->stops[1].exchange(0), 2u);
+  EXPECT_EQ(ring->header()->stops[0], 0u);
+}
+
 TEST_F(TargetTimerTest, AChildOfVforkStopsNoTimerOfItsParent) {
   TargetTimerThreadStart();
   const pid_t child = vfork();
@@ -570,6 +582,42 @@ TEST_F(TargetTimerTest, ASignalIsNotLostInThreadsThatBlockIt) {
   EXPECT_EQ(ring->header()->stops[1].exchange(0), 1u);
 }
 
+int handled = 0;
+int handled_code = 0;
+
+TEST_F(TargetTimerTest, AHandlerDoesNotRunWhereItsSignalIsBlocked) {
+  for (const int flags : {0, SA_SIGINFO}) {
+    InChild([flags] {
+      const sigset_t all = All();
+      ChangeMask(SIG_BLOCK, &all);
+      struct sigaction action = {};
+      action.sa_flags = flags;
+      if (flags == 0) {
+        action.sa_handler = [](int) { ++handled; };
+      } else {
+        action.sa_sigaction = [](int, siginfo_t*, void*) { ++handled; };
+      }
+      ASSERT_EQ(sigaction(SIGPROF, &action, nullptr), 0);
+      kill(getpid(), SIGPROF);
+      EXPECT_EQ(handled, 0);
+      ChangeMask(SIG_UNBLOCK, &all);
+      EXPECT_EQ(handled, 1);
+      BurnMs(60);
+      EXPECT_FALSE(Take().empty());
+    });
+  }
+  EXPECT_EQ(ring->header()->stops[1], 0u);
+}
+
+TEST_F(TargetTimerTest, TheProgramsHandlersStayTheProgramsOwn) {
+  const auto plain = [](int) {
+    ++handled;
+    errno = 5;
+  };
+  struct sigaction action = {};
+  struct sigaction old = {};
+  ASSERT_EQ(sigaction(SIGPROF, nullptr, &old), 0);
+  EXPECT_EQ(old.sa_handler, SIG_DFL);
   action.sa_handler = plain;
   ASSERT_EQ(sigaction(SIGPROF, &action, &old), 0);
   EXPECT_EQ(old.sa_handler, SIG_DFL);
