@@ -174,6 +174,13 @@ std::vector<std::string> SampleRingReader::StopRemarks() const {
         " no samples from then on. Perf events sample ", is_one ? "it" : "them",
         ", where they are permitted (--sampling_sampler=perf)"));
   }
+  if (const uint32_t count =
+          ring_->threads_without_timer.load(std::memory_order_relaxed)) {
+    remarks.push_back(absl::StrCat(
+        "sampling: ", count, count == 1 ? " thread has" : " threads have",
+        " no samples: no timer was left. A process has at most 8192 "
+        "at once, and the kernel limits those of a user (ulimit -i)"));
+  }
   return remarks;
 }
 

@@ -66,7 +66,7 @@ class SampleRingReader {
   uint64_t LostTicks() const noexcept;
 
   // Of processes that stopped their timers for good: how many, why, and what
-  // helps.
+  // helps. And how many threads found no timer.
   std::vector<std::string> StopRemarks() const;
 
   // Cells that held nonsense.

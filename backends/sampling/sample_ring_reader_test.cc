@@ -221,6 +221,7 @@ TEST_F(SampleRingReaderTest, SaysWhyProcessesStoppedTheirTimers) {
   EXPECT_EQ(reader_->StopRemarks(), std::vector<std::string>{});
   reader_->ring()->stops[0] = 2;
   reader_->ring()->stops[1] = 1;
+  reader_->ring()->threads_without_timer = 1;
   EXPECT_EQ(
       reader_->StopRemarks(),
       (std::vector<std::string>{
@@ -231,7 +232,10 @@ TEST_F(SampleRingReaderTest, SaysWhyProcessesStoppedTheirTimers) {
           "sampling: 1 process uses SIGPROF, the signal of the timers, for "
           "itself, as gcc -pg does: it has no samples from then on. Perf "
           "events sample it, where they are permitted "
-          "(--sampling_sampler=perf)"}));
+          "(--sampling_sampler=perf)",
+          "sampling: 1 thread has no samples: no timer was left. A process has "
+          "at most 8192 at once, and the kernel limits those of a user (ulimit "
+          "-i)"}));
 }
 
 }  // namespace

@@ -33,7 +33,7 @@
 namespace kymo::sampling {
 
 inline constexpr uint32_t kRingMagic = 0x4b594d53;  // "KYMS"
-inline constexpr uint32_t kRingVersion = 3;
+inline constexpr uint32_t kRingVersion = 4;
 
 // Room that each cell needs at least: for kMostAddresses and for a path.
 inline constexpr uint32_t kMostAddresses = 1024;
@@ -85,7 +85,8 @@ struct RingHeader {
   std::atomic<uint64_t> dropped;             // ticks without a free cell
   std::atomic<uint32_t> stops[kTimerStops];  // processes, by TimerStop
   int32_t seccomp_filters;                   // of the collector
-  char padding[12];
+  std::atomic<uint32_t> threads_without_timer;  // there was none left
+  char padding[8];
 };
 static_assert(sizeof(RingHeader) == 64);
 

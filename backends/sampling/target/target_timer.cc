@@ -65,7 +65,7 @@ constexpr uint32_t kActionSlots = 64;
 constinit struct sigaction g_program_actions[kActionSlots] = {};
 constinit std::atomic<uint32_t> g_program_action{0};
 
-// A thread that finds no room here is not sampled.
+// A thread that finds no room here is not sampled, and counts.
 constinit sampling::TimerTable g_timers;
 constinit std::atomic<bool> g_is_stopped{false};      // for good
 constinit TimerStop g_stop = TimerStop::kRestricted;  // why, once stopped
@@ -123,9 +123,12 @@ void Arm() noexcept {
   event.sigev_value.sival_ptr = g_ring.header();  // marks our signals
   event.sigev_notify_thread_id = t_timer.tid;
   timer_t timer;
-  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0) return;
-  if (!g_timers.Keep(timer, &t_timer.slot)) {
-    timer_delete(timer);
+  const bool is_made =
+      timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0;
+  if (!is_made || !g_timers.Keep(timer, &t_timer.slot)) {
+    if (is_made) timer_delete(timer);
+    g_ring.header()->threads_without_timer.fetch_add(1,
+                                                     std::memory_order_relaxed);
     return;
   }
   const struct itimerspec period = {.it_interval = ToTimespec(g_interval_ns),

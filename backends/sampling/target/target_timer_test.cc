@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -382,6 +383,20 @@ TEST_F(TargetTimerTest, AStackThatCannotBeFollowedIsCopied) {
     EXPECT_NE(dladdr(reinterpret_cast<void*>(cell.words.at(1)), &info), 0);
   }
   EXPECT_GE(copies, 3);
+}
+
+TEST_F(TargetTimerTest, AThreadForWhichNoTimerIsLeftCounts) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit none = {};
+    setrlimit(RLIMIT_SIGPENDING, &none);
+    TargetTimerAfterForkInChild();
+    BurnMs(60);
+    _exit(0);
+  }
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  EXPECT_TRUE(Take().empty());
+  EXPECT_EQ(ring->header()->threads_without_timer.exchange(0), 1u);
 }
 
 // The system calls that timers make now and then end the process.
