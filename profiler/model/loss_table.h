@@ -203,7 +203,7 @@
       "samples where the kernel switches threads: much of that time may be "   \
       "the cost of perf events at each switch; use sampling_hz=100 or "        \
       "sampling_sampler=timer, or record with CAP_PERFMON if you are not "     \
-      "root",                                            \
+      "root",                                                                  \
       "backends/sampling/sample_bias_test.cc",                                 \
       "ManySamplesAtSwitchesAreNoted")                                         \
   ROW(kWaitsWithoutStack, "waits_without_stack", kNote,                        \
