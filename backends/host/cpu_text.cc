@@ -5,10 +5,15 @@
 #include <limits>
 #include <system_error>
 
-#include "backends/host/text_fields.h"
+#include "profiler/processes/text_fields.h"
 
 namespace kymo::host {
 namespace {
+
+using processes::NextCount;
+using processes::NextLine;
+using processes::NextWord;
+using processes::ToCount;
 
 // The columns after the name: user nice system idle iowait irq softirq steal.
 // Old kernels have only the first four.

@@ -2,9 +2,13 @@
 
 #include <limits>
 
-#include "backends/host/text_fields.h"
+#include "profiler/processes/text_fields.h"
 
 namespace kymo::host {
+
+using processes::NextCount;
+using processes::NextLine;
+using processes::NextWord;
 
 MemoryText ParseMemory(std::string_view meminfo) {
   std::optional<uint64_t> total, available, free, buffers, page_cache;

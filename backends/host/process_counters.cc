@@ -9,11 +9,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "backends/host/text_fields.h"
 #include "profiler/base/descriptor.h"
+#include "profiler/processes/text_fields.h"
 
 namespace kymo::host {
 namespace {
+
+using processes::ToCount;
 
 constexpr auto kEnds = FileReader::Absent::kIsNormal;
 constexpr uint64_t kThreadsOfEveryReading = 16;

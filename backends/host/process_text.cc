@@ -2,10 +2,14 @@
 
 #include <limits>
 
-#include "backends/host/text_fields.h"
 #include "profiler/processes/stat_fields.h"
+#include "profiler/processes/text_fields.h"
 
 namespace kymo::host {
+
+using processes::NextCount;
+using processes::NextLine;
+using processes::NextWord;
 
 std::optional<ProcessStat> ParseProcessStat(std::string_view stat) {
   auto fields = processes::StatFields::Of(stat);

@@ -1,7 +1,6 @@
 // The parsers of texts of /proc: real ones, and hostile ones.
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <random>
 #include <string>
@@ -13,7 +12,6 @@
 #include "backends/host/cpu_text.h"
 #include "backends/host/memory_text.h"
 #include "backends/host/process_text.h"
-#include "backends/host/text_fields.h"
 #include "backends/host/traffic_text.h"
 
 namespace kymo::host {
@@ -30,25 +28,6 @@ constexpr char kStat[] =
     "procs_running 3\n"
     "procs_blocked 1\n"
     "softirq 7218010 0 1042309 4 83831\n";
-
-TEST(TextFieldsTest, TheHeadersExample) {
-  std::string_view rest = "ctxt 28119489\nbtime 1795355208\n";
-  std::string_view line = NextLine(rest);
-  EXPECT_EQ(NextWord(line), "ctxt");
-  EXPECT_EQ(NextCount(line), 28119489u);
-  EXPECT_EQ(NextWord(line), "");
-  EXPECT_EQ(rest, "btime 1795355208\n");
-}
-
-TEST(TextFieldsTest, OnlyWholeNumbersOf64BitsAreCounts) {
-  EXPECT_EQ(ToCount("18446744073709551615"),
-            std::numeric_limits<uint64_t>::max());
-  for (const char* const word :
-       {"", "-1", "+1", " 1", "1 ", "0x10", "1.5", "18446744073709551616",
-        "99999999999999999999999999", "1kB", "nan"}) {
-    EXPECT_EQ(ToCount(word), std::nullopt) << word;
-  }
-}
 
 TEST(CpuTextTest, ReadsTheStatesOfAllAndOfEachCore) {
   const CpuText cpu = ParseCpu(kStat);

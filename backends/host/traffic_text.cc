@@ -2,10 +2,14 @@
 
 #include <optional>
 
-#include "backends/host/text_fields.h"
+#include "profiler/processes/text_fields.h"
 
 namespace kymo::host {
 namespace {
+
+using processes::NextCount;
+using processes::NextLine;
+using processes::NextWord;
 
 // The unit of diskstats, whatever the device's own sectors are.
 constexpr uint64_t kSectorBytes = 512;

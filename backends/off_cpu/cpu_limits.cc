@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -16,7 +14,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/base/control_group.h"
 #include "profiler/base/mapped/regular_file.h"
+#include "profiler/processes/text_fields.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -27,18 +27,6 @@ constexpr DurationNs kPauseNs = 500 * kNsPerMs;
 bool IsFolder(const std::string& path) {
   std::error_code error;
   return std::filesystem::is_directory(path, error);
-}
-
-// The group `path` below `top`, and those around it.
-std::vector<std::string> GroupAndAround(const std::string& top,
-                                        std::string path) {
-  std::vector<std::string> folders;
-  while (path.size() > 1) {
-    folders.push_back(top + path);
-    path.resize(path.rfind('/'));
-  }
-  folders.push_back(top);
-  return folders;
 }
 
 // Device and inode, which tell groups apart. Zeros of none.
@@ -84,25 +72,11 @@ std::string TextOf(const OwnedDescriptor& folder, const char* name) {
   return std::string(text, static_cast<size_t>(std::max<ssize_t>(size, 0)));
 }
 
-// The next word, which `text` then begins behind.
-std::string_view TakeWord(std::string_view& text) {
-  constexpr std::string_view kSpace = " \n";
-  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
-  const std::string_view word = text.substr(0, text.find_first_of(kSpace));
-  text.remove_prefix(word.size());
-  return word;
-}
-
 // Nothing if it is no number, such as "max" and "-1", where there is no limit.
 std::optional<uint64_t> NumberIn(std::string_view word) {
   constexpr uint64_t kMost = uint64_t{1} << 53;  // us, 285 years
-  uint64_t number = 0;
-  const char* const end = word.data() + word.size();
-  const auto result = std::from_chars(word.data(), end, number);
-  if (result.ec != std::errc() || result.ptr != end || number > kMost) {
-    return std::nullopt;
-  }
-  return number;
+  const auto number = processes::ToCount(word);
+  return number && *number <= kMost ? number : std::nullopt;
 }
 
 DurationNs Us(uint64_t us) { return static_cast<DurationNs>(us) * kNsPerUs; }
@@ -115,8 +89,8 @@ void ReadLimit(const OwnedDescriptor& folder, model::CpuLimit& limit) {
                         TextOf(folder, "cpu.cfs_period_us"));
   }
   std::string_view text = both;
-  const auto quota_us = NumberIn(TakeWord(text));
-  const auto period_us = NumberIn(TakeWord(text));
+  const auto quota_us = NumberIn(processes::NextWord(text));
+  const auto period_us = NumberIn(processes::NextWord(text));
   if (!quota_us || !period_us || *period_us == 0) return;
   limit.quota_ns = Us(*quota_us);
   limit.period_ns = Us(*period_us);
@@ -129,9 +103,9 @@ std::optional<model::CpuLimit> Read(const OwnedDescriptor& folder) {
   const std::string stat = TextOf(folder, "cpu.stat");
   std::string_view text = stat;
   int found = 0;
-  for (std::string_view key = TakeWord(text); !key.empty();
-       key = TakeWord(text)) {
-    const auto number = NumberIn(TakeWord(text));
+  for (std::string_view key = processes::NextWord(text); !key.empty();
+       key = processes::NextWord(text)) {
+    const auto number = NumberIn(processes::NextWord(text));
     if (!number) continue;
     ++found;
     if (key == "nr_periods") {
@@ -163,24 +137,16 @@ std::vector<OwnedDescriptor> Opened(const std::vector<std::string>& folders) {
 
 std::vector<std::string> CpuGroupsOf(const std::string& process,
                                      const std::string& mount) {
-  std::ifstream file(process + "/cgroup");
-  std::vector<std::string> version2;
-  // Lines are "0::/path" of version 2, and "4:cpu,cpuacct:/path" of version 1.
-  for (std::string line; std::getline(file, line);) {
-    const size_t first = line.find(':');
-    const size_t second = line.find(':', first + 1);
-    if (second == line.npos || line.find('/', second) != second + 1) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string path = line.substr(second + 1);
-    if (controllers.empty()) {
-      version2 = GroupsAt(mount, process, path);
-    } else if (absl::StrCat(",", controllers, ",").find(",cpu,") !=
-               std::string::npos) {
+  std::vector<std::string> version_2;
+  for (const ControlGroup& group :
+       ControlGroupsWith(process + "/cgroup", "cpu")) {
+    if (!group.is_version_2) {
       // The folder may be a link to the one with all controllers' names.
-      return GroupsAt(mount + "/cpu", process, path);
+      return GroupsAt(mount + "/cpu", process, group.path);
     }
+    version_2 = GroupsAt(mount, process, group.path);
   }
-  return version2;
+  return version_2;
 }
 
 void CpuLimits::Begin(pid_t pid, const std::optional<RunningTarget>& running) {
@@ -211,9 +177,11 @@ void CpuLimits::BeginIn(const std::vector<std::vector<std::string>>& folders) {
   for (OwnedDescriptor& folder : common) {
     const auto before = Read(folder);
     if (!before) continue;
-    groups_.push_back({.folder = std::move(folder), .before = *before});
+    groups_.push_back({.folder = std::move(folder),
+                       .before = *before,
+                       .limit = {.quota_ns = before->quota_ns,
+                                 .period_ns = before->period_ns}});
   }
-  Look();
 }
 
 void CpuLimits::Look(TimeNs now_ns) {

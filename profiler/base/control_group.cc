@@ -53,35 +53,48 @@ uint64_t LeftIn(const std::string& folder, const Names& names) {
   return LeftOf(limit, LeftOf(used, PageCacheOf(folder, names)));
 }
 
-// The least of what a group and those around it have left. For the path "/a/b"
-// these are /a/b, /a and the outermost.
-uint64_t LeastLeft(const std::string& top, std::string path,
-                   const Names& names) {
-  uint64_t left = LeftIn(top, names);
-  while (path.size() > 1) {
-    left = std::min(left, LeftIn(top + path, names));
-    path.resize(path.rfind('/'));
-  }
-  return left;
-}
-
 }  // namespace
 
-uint64_t ControlGroupMemoryLeft(const std::string& groups_of_process,
-                                const std::string& mount) {
+std::vector<ControlGroup> ControlGroupsWith(
+    const std::string& groups_of_process, std::string_view controller) {
   std::ifstream file(groups_of_process);
-  uint64_t left = kUnlimited;
+  const std::string wanted = "," + std::string(controller) + ",";
+  std::vector<ControlGroup> groups;
+  // "0::/path" of version 2, and "4:cpu,cpuacct:/path" of version 1.
   for (std::string line; std::getline(file, line);) {
     const size_t first = line.find(':');
     const size_t second = line.find(':', first + 1);
     if (second == line.npos || line.find('/', second) != second + 1) continue;
     const std::string controllers =
         "," + line.substr(first + 1, second - first - 1) + ",";
-    const std::string path = line.substr(second + 1);
-    if (controllers == ",,") {
-      left = std::min(left, LeastLeft(mount, path, kVersion2));
-    } else if (controllers.find(",memory,") != controllers.npos) {
-      left = std::min(left, LeastLeft(mount + "/memory", path, kVersion1));
+    const bool is_version_2 = controllers == ",,";
+    if (is_version_2 || controllers.find(wanted) != controllers.npos) {
+      groups.push_back({is_version_2, line.substr(second + 1)});
+    }
+  }
+  return groups;
+}
+
+std::vector<std::string> GroupAndAround(const std::string& top,
+                                        std::string path) {
+  std::vector<std::string> folders;
+  while (path.size() > 1) {
+    folders.push_back(top + path);
+    path.resize(path.rfind('/'));
+  }
+  folders.push_back(top);
+  return folders;
+}
+
+uint64_t ControlGroupMemoryLeft(const std::string& groups_of_process,
+                                const std::string& mount) {
+  uint64_t left = kUnlimited;
+  for (const ControlGroup& group :
+       ControlGroupsWith(groups_of_process, "memory")) {
+    const Names& names = group.is_version_2 ? kVersion2 : kVersion1;
+    const std::string top = group.is_version_2 ? mount : mount + "/memory";
+    for (const std::string& folder : GroupAndAround(top, group.path)) {
+      left = std::min(left, LeftIn(folder, names));
     }
   }
   return left;

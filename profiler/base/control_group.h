@@ -1,5 +1,8 @@
-// control_group.h - how much memory its control groups leave to a process.
+// control_group.h - the control groups of a process, and how much memory they
+// leave to it.
 //
+//   for (const ControlGroup& group :
+//        ControlGroupsWith("/proc/self/cgroup", "cpu")) { ... }
 //   uint64_t bytes =
 //       ControlGroupMemoryLeft("/proc/self/cgroup", "/sys/fs/cgroup");
 //
@@ -17,8 +20,25 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace kymo {
+
+struct ControlGroup {
+  bool is_version_2 = false;
+  std::string path;  // "/a/b", below the hierarchy's top
+};
+
+// In the file's order: the group of version 1 that has the controller, and that
+// of version 2, whose line does not name controllers.
+std::vector<ControlGroup> ControlGroupsWith(
+    const std::string& groups_of_process, std::string_view controller);
+
+// The folders of the group and of those around it. The outermost, `top`, is
+// last.
+std::vector<std::string> GroupAndAround(const std::string& top,
+                                        std::string path);
 
 // The largest number where there is no limit, or none that can be read.
 uint64_t ControlGroupMemoryLeft(const std::string& groups_of_process,

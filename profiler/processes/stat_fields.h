@@ -13,12 +13,12 @@
 #define KYMO_PROFILER_PROCESSES_STAT_FIELDS_H_
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <system_error>
+
+#include "profiler/processes/text_fields.h"
 
 namespace kymo::processes {
 
@@ -39,7 +39,7 @@ class StatFields {
   }
 
   std::string_view name() const { return name_; }
-  std::optional<uint64_t> pid() const { return Count(pid_); }
+  std::optional<uint64_t> pid() const { return ToCount(pid_); }
 
   // Field 3 is the state. Empty if the text ends before it.
   std::string_view Take(int field) {
@@ -53,17 +53,9 @@ class StatFields {
     return word;
   }
   // Nothing if it is missing, or no number from 0 on.
-  std::optional<uint64_t> TakeCount(int field) { return Count(Take(field)); }
+  std::optional<uint64_t> TakeCount(int field) { return ToCount(Take(field)); }
 
  private:
-  static std::optional<uint64_t> Count(std::string_view word) {
-    uint64_t count = 0;
-    const char* const end = word.data() + word.size();
-    const auto read = std::from_chars(word.data(), end, count);
-    if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-    return count;
-  }
-
   std::string_view pid_;
   std::string_view name_;
   std::string_view rest_;

@@ -5,11 +5,12 @@
 //   NextWord(line);                          // "ctxt"
 //   NextCount(line);                         // 28119489
 //
-// Made for files of /proc, whose texts are never trusted: any bytes are legal.
+// Made for files of /proc and /sys, whose texts are never trusted: any bytes
+// are legal.
 //
 // Threads: any.
-#ifndef KYMO_BACKENDS_HOST_TEXT_FIELDS_H_
-#define KYMO_BACKENDS_HOST_TEXT_FIELDS_H_
+#ifndef KYMO_PROFILER_PROCESSES_TEXT_FIELDS_H_
+#define KYMO_PROFILER_PROCESSES_TEXT_FIELDS_H_
 
 #include <algorithm>
 #include <charconv>
@@ -18,7 +19,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace kymo::host {
+namespace kymo::processes {
 
 // The next line without its end; empty when nothing is left.
 inline std::string_view NextLine(std::string_view& rest) {
@@ -52,6 +53,6 @@ inline std::optional<uint64_t> NextCount(std::string_view& rest) {
   return ToCount(NextWord(rest));
 }
 
-}  // namespace kymo::host
+}  // namespace kymo::processes
 
-#endif  // KYMO_BACKENDS_HOST_TEXT_FIELDS_H_
+#endif  // KYMO_PROFILER_PROCESSES_TEXT_FIELDS_H_
