@@ -92,7 +92,6 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWith(
   } else if (pid == kRunningThreads || pid == kOwnThreads) {
     pid == kOwnThreads ? WatchOwnThreads(*attr) : WatchRunningThread(*attr);
     events->attr_ = *attr;
-    events->watches_nothing_ = true;
     WatchNothing(*attr);
     pid = 0;
   }
@@ -139,10 +138,7 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenSwitches(
   }
   auto events = OpenSmall(
       *attr, pid, geteuid() == 0 ? kRootSwitchRingBytes : kUserSwitchRingBytes);
-  if (events.ok()) {
-    (*events)->attr_ = of_threads;
-    (*events)->watches_nothing_ = target == PerfTarget::kRunningThreads;
-  }
+  if (events.ok()) (*events)->attr_ = of_threads;
   return events;
 }
 
@@ -160,10 +156,7 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenSwitchStacks(
     pid = 0;
   }
   auto events = OpenStacks(*attr, kSwitchStackLayout, pid);
-  if (events.ok()) {
-    (*events)->attr_ = of_threads;
-    (*events)->watches_nothing_ = target == PerfTarget::kRunningThreads;
-  }
+  if (events.ok()) (*events)->attr_ = of_threads;
   return events;
 }
 
@@ -238,6 +231,8 @@ absl::Status PerfEvents::OpenWithLargestRings(
 absl::Status PerfEvents::OpenAll(const Settings& settings,
                                  const perf_event_attr& attr, pid_t pid,
                                  const std::vector<int>& cpus) {
+  // As of WatchNothing.
+  watches_nothing_ = attr.disabled != 0 && attr.enable_on_exec == 0;
   for (const int cpu : cpus) {
     const int fd = OpenEvent(attr, pid, cpu);
     if (fd >= 0) {
