@@ -56,7 +56,7 @@ constinit Real<int (*)(int, Words, Words)> real_fexecve("fexecve");
 constinit Real<Spawn> real_posix_spawn("posix_spawn");
 constinit Real<Spawn> real_posix_spawnp("posix_spawnp");
 
-record::StartEnvironment Check(Words envp) noexcept {
+record::StartEnvironment EnvironmentOf(Words envp) noexcept {
   if (PreloadOfKymo(envp) == nullptr) {
     return record::StartEnvironment::kNoPreload;
   }
@@ -82,8 +82,8 @@ template <typename IsRunByMusl, typename Function>
 int Exec(std::string_view program, IsRunByMusl is_run_by_musl, Words envp,
          Function exec) noexcept {
   return WithEnvironmentFor(is_run_by_musl, envp, [&](Words environment) {
-    record::StartEntry* const start =
-        record::NoteStart(getpid(), program, MonotonicNs(), Check(envp));
+    record::StartEntry* const start = record::NoteStart(
+        getpid(), program, MonotonicNs(), EnvironmentOf(envp));
     const int result = exec(environment);
     record::TakeBackStart(start);
     return result;
@@ -127,7 +127,7 @@ int SpawnAndNote(Spawn spawn, IsRunByMusl is_run_by_musl, pid_t* pid,
       });
   if (error != 0) return error;
   if (pid != nullptr) *pid = child;
-  record::NoteStart(child, TextOf(program), start_ns, Check(envp));
+  record::NoteStart(child, TextOf(program), start_ns, EnvironmentOf(envp));
   return 0;
 }
 

@@ -70,6 +70,12 @@ constinit sampling::TimerTable g_timers;
 constinit std::atomic<bool> g_is_stopped{false};      // for good
 constinit TimerStop g_stop = TimerStop::kRestricted;  // why, once stopped
 
+// What the program has set for the signal.
+const struct sigaction& ProgramsAction() noexcept {
+  return g_program_actions[g_program_action.load(std::memory_order_acquire) %
+                           kActionSlots];
+}
+
 int32_t CurrentThread() noexcept {
   return static_cast<int32_t>(syscall(SYS_gettid));
 }
@@ -219,16 +225,13 @@ void Record(const siginfo_t& info, const ucontext_t& context) noexcept {
 // to be safe from that.
 bool KeepsSignalOut() noexcept {
   if (!g_ring.is_mapped() || g_is_stopped) return false;
-  const uint32_t current = g_program_action.load(std::memory_order_acquire);
-  const auto handler = g_program_actions[current % kActionSlots].sa_handler;
+  const auto handler = ProgramsAction().sa_handler;
   return handler == SIG_DFL || handler == SIG_IGN;
 }
 
 // Passes a SIGPROF that is not our timer's on to the program.
 void PassOn(int signal, siginfo_t* info, void* context) noexcept {
-  const struct sigaction& action =
-      g_program_actions[g_program_action.load(std::memory_order_acquire) %
-                        kActionSlots];
+  const struct sigaction& action = ProgramsAction();
   if (action.sa_handler == SIG_IGN) return;
   if (sampling::BlocksTimerSignal()) {
     // Without a handler, it waits for the signal: by sigwait() or a signalfd.
@@ -273,8 +276,7 @@ bool InstallHandler() noexcept {
 // Of our deleted timers. A program that handles the signal may have others,
 // which it keeps.
 void DropPendingSignals() noexcept {
-  const uint32_t current = g_program_action.load(std::memory_order_acquire);
-  if (g_program_actions[current % kActionSlots].sa_handler != SIG_DFL) return;
+  if (ProgramsAction().sa_handler != SIG_DFL) return;
   struct sigaction ours = {};
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;

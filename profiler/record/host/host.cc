@@ -229,6 +229,7 @@ int AttachToCollector(const char* path) noexcept {
 int OpenDoor() noexcept {
   const HostApi& host = Host();
   if (&host != &own_api && &host == RuntimeHost()) {
+    // The runtime's function also sets up what captures stacks.
     using Open = int (*)() noexcept;
     void* const symbol = dlsym(RTLD_DEFAULT, "kymo_open_door_v1");
     return symbol == nullptr ? ENOSYS : reinterpret_cast<Open>(symbol)();

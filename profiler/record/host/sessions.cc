@@ -15,6 +15,9 @@ namespace {
 
 constexpr uint64_t kSmallestLocalCapacity = uint64_t{64} << 20;
 
+// Also of a forked child that opens its own one later.
+bool HasDoor() noexcept { return own.door.is_set() || own.wants_door; }
+
 // No thread waits at a forked child's door, and its arena is its parent's, but
 // for that of a command, which has both. A session makes another one: to reuse
 // the parent's would copy its pages, and commands see what is in a shared one.
@@ -55,7 +58,7 @@ void AfterForkInChild() {
     session.id.store(kNoSession, std::memory_order_relaxed);
   }
   own.process_session.store(kNoSession, std::memory_order_relaxed);
-  const bool had_door = own.door.is_set() || own.wants_door;
+  const bool had_door = HasDoor();
   LeaveDoorAndArena();
   if (any) {
     Lock lock(GetWiped());
@@ -68,8 +71,7 @@ void AfterForkInChild() {
 // program that makes a file larger than its limit, so that is looked at before.
 Arena MakeArena(const ArenaOptions& options) noexcept {
   rlimit limit = {};
-  if ((own.door.is_set() || own.wants_door) &&
-      getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+  if (HasDoor() && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
       limit.rlim_cur > 2 * options.capacity_bytes) {
     int fd = -1;
     const Arena shared = Arena::CreateShared(options, &fd);
