@@ -122,10 +122,9 @@ class TrackFinder {
     const auto name = ParseStreamName(NameOf(r));
     Track track;
     track.kind = TrackKind::kStream;
-    const int64_t device =
-        row.key.has_stream ? row.key.device : NumberOf(row.key.pid);
-    track.device_index =
-        std::in_range<int32_t>(device) ? static_cast<int32_t>(device) : -1;
+    track.device_index = row.key.has_stream
+                             ? row.key.device
+                             : AsDevice(NumberOf(row.key.pid)).value_or(-1);
     track.id = row.key.has_stream ? row.key.stream
                : name             ? name->id
                                   : NumberOf(row.key.tid);

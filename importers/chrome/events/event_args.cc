@@ -89,12 +89,6 @@ bool IsOperation(ActivityType type) {
   return type == ActivityType::kCpuOp || type == ActivityType::kUserAnnotation;
 }
 
-// None: no device has such a number.
-std::optional<int32_t> AsDevice(std::optional<int64_t> number) {
-  if (!number || !std::in_range<int32_t>(*number)) return std::nullopt;
-  return static_cast<int32_t>(*number);
-}
-
 }  // namespace
 
 bool HasDriverCorrelation(ActivityType type) {
@@ -122,6 +116,11 @@ bool IsDeviceWork(ActivityType type) {
     default:
       return false;
   }
+}
+
+std::optional<int32_t> AsDevice(std::optional<int64_t> number) {
+  if (!number || !std::in_range<int32_t>(*number)) return std::nullopt;
+  return static_cast<int32_t>(*number);
 }
 
 ReadArgs EventArgsReader::Read(ActivityType type, const RawEvent& event,

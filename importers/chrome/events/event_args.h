@@ -38,6 +38,8 @@ namespace kymo::chrome_import {
 // Whether the type is work of a device, or a call that asks for it: then its
 // correlation id is the driver's.
 bool HasDriverCorrelation(model::ActivityType type);
+// None: no device has such a number.
+std::optional<int32_t> AsDevice(std::optional<int64_t> number);
 // Whether ranges of this type are on the rows of a device.
 bool IsDeviceWork(model::ActivityType type);
 
