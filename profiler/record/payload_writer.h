@@ -71,15 +71,20 @@ class PayloadWriter {
     memcpy(at_, item, bytes);
     at_ += bytes;
   }
-  KYMO_INLINE void Argument(ThreadStream* stream, const Arg& arg) noexcept {
-    const uint32_t key = NameId(stream, arg.key);
-    switch (arg.kind) {
-      case ArgKind::kInt:
-        return Word(PayloadKind::kInt, key, arg.bits);
-      case ArgKind::kDouble:
-        return Word(PayloadKind::kDouble, key, arg.bits);
-      case ArgKind::kString:
-        return Text(PayloadKind::kString, key, arg.text);
+  // REQUIRES: it fits into a record.
+  KYMO_INLINE void Argument(ThreadStream* stream, const Arg& given) noexcept {
+    const Arg arg = given;  // no other store changes it
+    const uint64_t header =
+        uint64_t{NameId(stream, arg.key)} << 32 | arg.header();
+    memcpy(at_, &header, sizeof(header));
+    at_ += sizeof(header);
+    if (arg.kind() != ArgKind::kString) [[likely]] {
+      const uint64_t bits = arg.bits();
+      memcpy(at_, &bits, 8);
+      at_ += 8;
+    } else {
+      memcpy(at_, arg.text().data(), arg.size());
+      at_ += RoundUp8(arg.size());
     }
   }
 

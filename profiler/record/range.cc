@@ -16,8 +16,7 @@ constexpr std::string_view Behind(std::string_view text, size_t n) noexcept {
 }
 
 size_t ItemBytes(const Arg& arg) noexcept {
-  return sizeof(PayloadHeader) +
-         (arg.kind == ArgKind::kString ? RoundUp8(arg.text.size()) : 8);
+  return sizeof(PayloadHeader) + RoundUp8(arg.size());
 }
 
 // Writes the rest of a text that is longer than a piece, in follow-up records.
@@ -43,7 +42,9 @@ KYMO_INLINE size_t PayloadBytes(Literal name, std::string_view dynamic_name,
   size_t bytes = name.text != nullptr
                      ? 0
                      : sizeof(PayloadHeader) + RoundUp8(dynamic_name.size());
-  for (size_t i = 0; i < arg_count; ++i) bytes += ItemBytes(args[i]);
+  for (const Arg* arg = args; arg != args + arg_count; ++arg) {
+    bytes += ItemBytes(*arg);
+  }
   return bytes;
 }
 
@@ -59,7 +60,9 @@ KYMO_INLINE uint32_t WriteNameAndArgs(PayloadWriter& writer, Literal name,
   } else {
     id = NameId(stream, name);
   }
-  for (size_t i = 0; i < arg_count; ++i) writer.Argument(stream, args[i]);
+  for (const Arg* arg = args; arg != args + arg_count; ++arg) {
+    writer.Argument(stream, *arg);
+  }
   return id;
 }
 
@@ -274,9 +277,9 @@ void AddArgs(const OpenRange& range, const Arg* args,
   for (size_t i = 0; i < arg_count; ++i) {
     Arg arg = args[i];
     std::string_view rest;
-    if (arg.kind == ArgKind::kString && arg.text.size() > kMaxPieceBytes) {
-      rest = Behind(arg.text, kMaxPieceBytes);
-      arg.text = First(arg.text, kMaxPieceBytes);
+    if (arg.size() > kMaxPieceBytes) {
+      rest = Behind(arg.text(), kMaxPieceBytes);
+      arg = Arg(arg.key, First(arg.text(), kMaxPieceBytes));
     }
     Slot* const slot =
         TakeFollowUp(SlotKind::kExtra, range.ticket, SlotIndex(range.slot),

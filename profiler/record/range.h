@@ -58,27 +58,56 @@ struct OpenRange {
   uint32_t depth = 0;
 };
 
-enum class ArgKind : uint8_t { kInt, kDouble, kString };
+// Numbered as PayloadKind is.
+enum class ArgKind : uint8_t { kInt = 2, kDouble = 3, kString = 4 };
 
-// An argument on its way into a record. Text is borrowed for the call.
-struct Arg {
+// An argument on its way into a record. Text is borrowed for the call. Made and
+// read once for each argument of each range, so it is small: what the record's
+// PayloadHeader needs lies ready.
+class Arg {
+ public:
   template <std::integral T>
   constexpr Arg(Literal key, T value) noexcept
-      : key(key), kind(ArgKind::kInt), bits(static_cast<uint64_t>(value)) {}
+      : Arg(key, ArgKind::kInt, static_cast<uint64_t>(value)) {}
   constexpr Arg(Literal key, double value) noexcept
-      : key(key),
-        kind(ArgKind::kDouble),
-        bits(std::bit_cast<uint64_t>(value)) {}
+      : Arg(key, ArgKind::kDouble, std::bit_cast<uint64_t>(value)) {}
   constexpr Arg(Literal key, std::string_view value) noexcept
-      : key(key), kind(ArgKind::kString), text(value) {}
+      : key(key),
+        text_(value.data()),
+        form_(Form(ArgKind::kString, value.size())) {}
   constexpr Arg(Literal key, const char* value) noexcept
       : Arg(key, std::string_view(value)) {}
 
+  constexpr ArgKind kind() const noexcept {
+    return static_cast<ArgKind>(form_ & 0xff);
+  }
+  // Of numbers 8.
+  constexpr size_t size() const noexcept { return form_ >> 16; }
+  // REQUIRES: a number; its bits.
+  constexpr uint64_t bits() const noexcept { return bits_; }
+  // REQUIRES: kString.
+  constexpr std::string_view text() const noexcept { return {text_, size()}; }
+  // The first half of its PayloadHeader, if its size is below 2^16.
+  constexpr uint32_t header() const noexcept {
+    return static_cast<uint32_t>(form_);
+  }
+
   Literal key;
-  ArgKind kind;
-  uint64_t bits = 0;      // kInt, kDouble
-  std::string_view text;  // kString
+
+ private:
+  constexpr Arg(Literal key, ArgKind kind, uint64_t bits) noexcept
+      : key(key), bits_(bits), form_(Form(kind, 8)) {}
+  static constexpr uint64_t Form(ArgKind kind, size_t size) noexcept {
+    return static_cast<uint64_t>(kind) | uint64_t{size} << 16;
+  }
+
+  union {
+    uint64_t bits_;
+    const char* text_;
+  };
+  uint64_t form_;
 };
+static_assert(sizeof(Arg) == 32);
 
 // The parts of a range besides its name and scope. They are borrowed for the
 // call.

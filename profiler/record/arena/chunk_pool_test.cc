@@ -195,6 +195,27 @@ TEST(OverwriteTest, OverwrittenEventsAreCountedBehindHolesAndNothingElseIs) {
   arena.Unmap();
 }
 
+TEST(OverwriteTest, PayloadIsNotCountedWhateverTheRecordsLengths) {
+  Arena arena = Arena::CreateAnonymous(SmallOptions(FullPolicy::kOverwrite, 1));
+  const uint32_t stream = arena.AddStream(1, 1);
+  uint64_t ticket = 0;
+  const uint32_t chunk = arena.AcquireChunk(stream, 0, &ticket);
+  Slot* const slots = arena.slots(chunk);
+  uint32_t at = 0;
+  uint32_t records = 0;
+  for (const uint32_t extra : {0, 0, 3, 3, 1, 0, 2, 2, 5, 0}) {
+    WriteSlot(slots[at], 1, extra);
+    // Payload may look like records.
+    for (uint32_t i = 1; i <= extra; ++i) WriteSlot(slots[at + i], 1);
+    at += 1 + extra;
+    ++records;
+  }
+  arena.SealChunk(chunk);
+  EXPECT_EQ(arena.AcquireChunk(stream, 0, &ticket), chunk);
+  EXPECT_EQ(arena.stream(stream).overwritten.load(), records);
+  arena.Unmap();
+}
+
 // How many pages of a chunk are in memory.
 int ResidentPages(const Arena& arena, uint32_t chunk) {
   constexpr size_t kPages = kChunkBytes / 4096;

@@ -62,9 +62,11 @@ enum class SlotKind : uint8_t {
 
 // Whether the record is an event of its own, not data about another record.
 constexpr bool IsEvent(SlotKind kind) noexcept {
-  return kind != SlotKind::kNone && kind != SlotKind::kEnd &&
-         kind != SlotKind::kExtra && kind != SlotKind::kMapping &&
-         kind != SlotKind::kResource;
+  constexpr auto Bit = [](SlotKind of) { return 1u << static_cast<int>(of); };
+  constexpr uint32_t kNoEvents =
+      Bit(SlotKind::kNone) | Bit(SlotKind::kEnd) | Bit(SlotKind::kExtra) |
+      Bit(SlotKind::kMapping) | Bit(SlotKind::kResource);
+  return (kNoEvents & Bit(kind)) == 0;
 }
 
 // The kinds of things that NVTX annotations give names to (backends/nvtx).
