@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,7 +44,8 @@ class LocalSession : public ActivitySession {
     // A forked child may have a session of its own with this number.
     if (id_ == record::kNoSession || getpid() != pid_) return;
     record::StopSession(id_);
-    Release();
+    ChunkReader reader(*record::ProcessArena());
+    Release(reader);
   }
 
   absl::Status Prepare(TargetSetup*) override { return absl::OkStatus(); }
@@ -116,23 +119,32 @@ class LocalSession : public ActivitySession {
 
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
     const Arena& arena = *record::ProcessArena();
-    std::vector<ChunkView> chunks;
-    ChunkReader(arena).ReadSession(id_, pid_, [&](const ChunkView& view) {
-      if (HoldsOurs(view)) chunks.push_back(view);
-    });
+    ChunkReader reader(arena);
+    std::vector<ChunkView> chunks;  // sealed ones, which nobody else takes
+    std::vector<ChunkView> shared;
+    const auto add_to = [this](std::vector<ChunkView>& views) {
+      return [this, &views](const ChunkView& view) {
+        if (HoldsOurs(view)) views.push_back(view);
+      };
+    };
+    if (MayTakeChunks(arena)) {
+      reader.TakeSession(id_, pid_, add_to(chunks), add_to(shared));
+    } else {
+      reader.ReadSession(id_, pid_, add_to(shared));
+    }
     // Copies, since chunks are handed on and threads go on writing. A chunk
     // that another session took before its copy was whole is left out: that
     // thread counts its events as overwritten.
-    std::vector<std::unique_ptr<record::Slot[]>> copies(chunks.size());
-    ParallelForEach(chunks.size(), [&](size_t i) {
-      copies[i] = record::CopySlots(chunks[i].slots);
-      const bool is_still = record::IsStill(arena, chunks[i]);
-      chunks[i].slots = {copies[i].get(),
-                         is_still ? chunks[i].slots.size() : 0};
+    std::vector<std::unique_ptr<record::Slot[]>> copies(shared.size());
+    ParallelForEach(shared.size(), [&](size_t i) {
+      copies[i] = record::CopySlots(shared[i].slots);
+      const bool is_still = record::IsStill(arena, shared[i]);
+      shared[i].slots = {copies[i].get(),
+                         is_still ? shared[i].slots.size() : 0};
     });
-    std::erase_if(chunks,
-                  [](const ChunkView& view) { return view.slots.empty(); });
-    Release();
+    std::ranges::copy_if(
+        shared, std::back_inserter(chunks),
+        [](const ChunkView& view) { return !view.slots.empty(); });
     FillShard({.arena = arena,
                .chunks = std::move(chunks),
                .clock = TickConverter(source_, first_anchor_, last_anchor_,
@@ -150,6 +162,7 @@ class LocalSession : public ActivitySession {
                .with_memory = (request_.flags & record::kMemoryFlags) != 0,
                .with_children = false},
               shard);
+    Release(reader);
     NameProcess(shard);
     return Collected{};
   }
@@ -261,15 +274,20 @@ class LocalSession : public ActivitySession {
     return false;
   }
 
+  static bool HasCollector(const Arena& arena) {
+    return arena.header().recording.load(std::memory_order_relaxed) != 0;
+  }
+  // A collector wants them, too. In a forked child, they are its parent's.
+  bool MayTakeChunks(const Arena& arena) const {
+    return getpid() == pid_ && !HasCollector(arena);
+  }
+
   // Hands the chunks on to the collector.
-  void Release() {
+  void Release(ChunkReader& reader) {
     // In a forked child, the records are its parent's.
     if (getpid() != pid_) return;
-    const Arena& arena = *record::ProcessArena();
-    const bool collector =
-        arena.header().recording.load(std::memory_order_relaxed) != 0;
-    ChunkReader(arena).Release(
-        id_, pid_, collector,
+    reader.Release(
+        id_, pid_, HasCollector(*record::ProcessArena()),
         [](size_t count, const auto& call) { ParallelForEach(count, call); });
     record::ReleaseSession(id_);
     id_ = record::kNoSession;

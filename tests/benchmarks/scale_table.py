@@ -76,10 +76,10 @@ ROWS = [
     (
         "in a program, from `Stop()` to averages",
         "BM_StopToKeyAverages",
-        40,
-        32 + 32 + 32 + 21 + 26,
-        32 + 31 + 12,
-        "new pages, and the copy of chunks that threads still write",
+        25,
+        32 + 32 + 21 + 26,
+        31 + 12,
+        "new pages, and the two passes of decoding",
     ),
 ]
 

@@ -26,6 +26,7 @@ size_t WrittenSlots(std::span<const Slot> slots) noexcept {
     }
     --last;
   }
+  if (last == slots.size()) return last;
   // The payload of the last record may end in zeros.
   size_t used = 0;
   while (used < last) {
@@ -158,26 +159,41 @@ void ChunkReader::ReadAll(const Visit& visit) {
   Drain(true, visit);
 }
 
-void ChunkReader::ReadSession(SessionId session, int32_t pid,
-                              const Visit& visit) {
+void ChunkReader::VisitSession(SessionId session, int32_t pid, bool take_sealed,
+                               const Visit& visit_sealed,
+                               const Visit& visit_owned) {
   const uint32_t taken = arena_.high_water();
   for (uint32_t chunk = 0; chunk < taken; ++chunk) {
     if (!IsOf(arena_, chunk, session, pid)) continue;
     ChunkWord& word = arena_.word(chunk);
     const uint64_t owner = word.owner.load(std::memory_order_acquire);
+    const bool is_owned = OwnerState(owner) == ChunkState::kOwned;
+    if (take_sealed && !is_owned) {
+      if (!Take(chunk, session)) continue;
+      taken_.push_back(chunk);
+    }
     // acquire: as in ReadOwned.
     const uint64_t ticket = word.ticket.load(std::memory_order_acquire);
     if (ticket == 0) continue;
     const std::span<const Slot> slots(arena_.slots(chunk), kSlotsPerChunk);
-    const size_t used = OwnerState(owner) == ChunkState::kOwned
-                            ? UsedSlots(slots)
-                            : WrittenSlots(slots);
+    const size_t used = is_owned ? UsedSlots(slots) : WrittenSlots(slots);
     if (used == 0) continue;
-    visit({.stream = OwnerStream(owner),
-           .ticket = ticket,
-           .first_index = 0,
-           .slots = slots.first(used)});
+    (is_owned ? visit_owned : visit_sealed)({.stream = OwnerStream(owner),
+                                             .ticket = ticket,
+                                             .first_index = 0,
+                                             .slots = slots.first(used)});
   }
+}
+
+void ChunkReader::ReadSession(SessionId session, int32_t pid,
+                              const Visit& visit) {
+  VisitSession(session, pid, /*take_sealed=*/false, visit, visit);
+}
+
+void ChunkReader::TakeSession(SessionId session, int32_t pid,
+                              const Visit& visit_taken,
+                              const Visit& visit_owned) {
+  VisitSession(session, pid, /*take_sealed=*/true, visit_taken, visit_owned);
 }
 
 void ChunkReader::InTurn(size_t count,
@@ -185,48 +201,58 @@ void ChunkReader::InTurn(size_t count,
   for (size_t i = 0; i < count; ++i) call(i);
 }
 
+// False if the chunk is not sealed, or another session's by now.
+bool ChunkReader::Take(uint32_t chunk, SessionId session) const {
+  ChunkWord& word = arena_.word(chunk);
+  uint64_t owner = word.owner.load(std::memory_order_relaxed);
+  if (OwnerState(owner) != ChunkState::kSealed ||
+      !word.owner.compare_exchange_strong(
+          owner, PackOwner(ChunkState::kReading, OwnerStream(owner)),
+          std::memory_order_acquire, std::memory_order_relaxed)) {
+    return false;
+  }
+  if (word.session.load(std::memory_order_relaxed) == session) return true;
+  word.owner.store(owner, std::memory_order_release);
+  return false;
+}
+
 // Another session may take the chunk at any time, and seal it again.
 void ChunkReader::ReleaseChunk(uint32_t chunk, SessionId session) const {
   ChunkWord& word = arena_.word(chunk);
-  const auto is_ours = [&] {
-    return word.session.load(std::memory_order_relaxed) == session;
-  };
-  uint64_t owner = word.owner.load(std::memory_order_relaxed);
-  if (OwnerState(owner) == ChunkState::kOwned) {
-    const uint64_t ticket = word.ticket.load(std::memory_order_acquire);
-    if (ticket == 0 || !is_ours()) return;
-    // If one of these slots is overwritten from now on, nothing is lost.
-    auto used = static_cast<uint32_t>(
-        UsedSlots({arena_.slots(chunk), kSlotsPerChunk}));
-    word.read_slots.store(used, std::memory_order_relaxed);
-    if (!HasTicket(word, ticket)) {
-      // The chunk was taken meanwhile, and nobody has read the new slots.
-      word.read_slots.compare_exchange_strong(used, 0,
-                                              std::memory_order_relaxed);
-    }
-  } else if (OwnerState(owner) == ChunkState::kSealed &&
-             word.owner.compare_exchange_strong(
-                 owner, PackOwner(ChunkState::kReading, OwnerStream(owner)),
-                 std::memory_order_acquire, std::memory_order_relaxed)) {
-    if (is_ours()) {
-      arena_.FreeChunk(chunk);
-    } else {
-      word.owner.store(owner, std::memory_order_release);
-    }
+  const uint64_t owner = word.owner.load(std::memory_order_relaxed);
+  if (OwnerState(owner) != ChunkState::kOwned) {
+    if (Take(chunk, session)) arena_.FreeChunk(chunk);
+    return;
+  }
+  const uint64_t ticket = word.ticket.load(std::memory_order_acquire);
+  if (ticket == 0 || word.session.load(std::memory_order_relaxed) != session) {
+    return;
+  }
+  // If one of these slots is overwritten from now on, nothing is lost.
+  auto used =
+      static_cast<uint32_t>(UsedSlots({arena_.slots(chunk), kSlotsPerChunk}));
+  word.read_slots.store(used, std::memory_order_relaxed);
+  if (!HasTicket(word, ticket)) {
+    // The chunk was taken meanwhile, and nobody has read the new slots.
+    word.read_slots.compare_exchange_strong(used, 0, std::memory_order_relaxed);
   }
 }
 
 void ChunkReader::Release(SessionId session, int32_t pid,
                           bool collector_records, const ForEach& for_each) {
-  if (!collector_records) {
-    std::vector<uint32_t> chunks;
-    const uint32_t taken = arena_.high_water();
-    for (uint32_t chunk = 0; chunk < taken; ++chunk) {
-      if (IsOf(arena_, chunk, session, pid)) chunks.push_back(chunk);
-    }
-    for_each(chunks.size(),
-             [&](size_t i) { ReleaseChunk(chunks[i], session); });
+  std::vector<uint32_t> chunks;
+  const uint32_t taken = collector_records ? 0 : arena_.high_water();
+  for (uint32_t chunk = 0; chunk < taken; ++chunk) {
+    if (IsOf(arena_, chunk, session, pid)) chunks.push_back(chunk);
   }
+  for_each(taken_.size() + chunks.size(), [&](size_t i) {
+    if (i < taken_.size()) {
+      arena_.FreeChunk(taken_[i]);
+    } else {
+      ReleaseChunk(chunks[i - taken_.size()], session);
+    }
+  });
+  taken_.clear();
   arena_.Retag(pid, session, kNoSession);
 }
 

@@ -23,6 +23,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "profiler/record/arena/arena.h"
 #include "profiler/record/arena/layout.h"
@@ -104,10 +105,14 @@ class ChunkReader {
   // their start. Nothing is freed or marked. Other sessions may record, so copy
   // the slots, and then ask IsStill.
   void ReadSession(SessionId session, int32_t pid, const Visit& visit);
-  // Ends the session's claim on its chunks. A collector may then read them;
-  // without one, the sealed ones are freed. Freeing writes to all recorded
-  // memory, so for_each(n, call) may do call(0) to call(n - 1) at the same
-  // time.
+  // The same where no collector reads the arena: the sealed chunks are taken,
+  // so that their slots stay as they are until Release, and need no copy.
+  void TakeSession(SessionId session, int32_t pid, const Visit& visit_taken,
+                   const Visit& visit_owned);
+  // Ends the session's claim on its chunks, taken ones included. A collector
+  // may then read them; without one, the sealed ones are freed. Freeing writes
+  // to all recorded memory, so for_each(n, call) may do call(0) to call(n - 1)
+  // at the same time.
   using ForEach =
       std::function<void(size_t, const std::function<void(size_t)>&)>;
   void Release(SessionId session, int32_t pid, bool collector_records,
@@ -115,10 +120,14 @@ class ChunkReader {
 
  private:
   size_t Drain(bool sessions_too, const Visit& visit);
+  void VisitSession(SessionId session, int32_t pid, bool take_sealed,
+                    const Visit& visit_sealed, const Visit& visit_owned);
+  bool Take(uint32_t chunk, SessionId session) const;
   void ReleaseChunk(uint32_t chunk, SessionId session) const;
   static void InTurn(size_t count, const std::function<void(size_t)>& call);
 
   const Arena& arena_;
+  std::vector<uint32_t> taken_;  // by TakeSession
 };
 
 }  // namespace kymo::record

@@ -154,6 +154,30 @@ TEST_F(ChunkReaderSessionTest, AChunkIsOfItsViewUntilARecorderTakesIt) {
   EXPECT_FALSE(IsStill(arena_, views[0]));
 }
 
+TEST_F(ChunkReaderSessionTest, NobodyElseGetsATakenChunkBeforeItsRelease) {
+  arena_.SetLimits(3 * kChunkBytes, FullPolicy::kOverwrite);
+  const uint32_t sealed = Chunk(mine_, 3, 5);
+  const uint32_t owned = Chunk(mine_, 3, 2);
+  const uint32_t another = Chunk(mine_, 4, 1);
+  arena_.SealChunk(sealed);
+  arena_.SealChunk(another);
+  Seen taken, seen;
+  reader_.TakeSession(3, 10, Into(taken), Into(seen));
+  EXPECT_EQ(taken, (Seen{{mine_, 1, 0, 5}}));
+  EXPECT_EQ(seen, (Seen{{mine_, 2, 0, 2}}));
+  // The older one would be overwritten first.
+  EXPECT_EQ(Chunk(mine_, 4, 1), another);
+  EXPECT_EQ(Acquire(mine_, 4), kNoChunk);
+  EXPECT_EQ(arena_.slots(sealed)[4].begin.load(), 1u);
+  reader_.Release(3, 10, /*collector_records=*/false);
+  EXPECT_EQ(StateOf(sealed), ChunkState::kFree);
+  EXPECT_EQ(arena_.word(owned).read_slots.load(), 2u);
+  EXPECT_EQ(Acquire(mine_, 4), sealed);
+  // It is another session's now.
+  reader_.Release(3, 10, /*collector_records=*/false);
+  EXPECT_EQ(StateOf(sealed), ChunkState::kOwned);
+}
+
 // Another session takes the chunk while this one releases it.
 TEST_F(ChunkReaderSessionTest, OnlyTheSessionsOwnChunksAreReleased) {
   arena_.SetLimits(kChunkBytes, FullPolicy::kOverwrite);
