@@ -72,8 +72,7 @@ class PayloadWriter {
     at_ += bytes;
   }
   // REQUIRES: it fits into a record.
-  KYMO_INLINE void Argument(ThreadStream* stream, const Arg& given) noexcept {
-    const Arg arg = given;  // no other store changes it
+  KYMO_INLINE void Argument(ThreadStream* stream, const Arg& arg) noexcept {
     const uint64_t header =
         uint64_t{NameId(stream, arg.key)} << 32 | arg.header();
     memcpy(at_, &header, sizeof(header));

@@ -58,12 +58,15 @@ struct OpenRange {
   uint32_t depth = 0;
 };
 
-// Numbered as PayloadKind is.
-enum class ArgKind : uint8_t { kInt = 2, kDouble = 3, kString = 4 };
+enum class ArgKind : uint8_t {
+  kInt = static_cast<uint8_t>(PayloadKind::kInt),
+  kDouble = static_cast<uint8_t>(PayloadKind::kDouble),
+  kString = static_cast<uint8_t>(PayloadKind::kString),
+};
 
-// An argument on its way into a record. Text is borrowed for the call. Made and
-// read once for each argument of each range, so it is small: what the record's
-// PayloadHeader needs lies ready.
+// An argument on its way into a record. Text is borrowed for the call. It is
+// written and read once for each argument of each range, so it is small, and
+// has its PayloadHeader ready.
 class Arg {
  public:
   template <std::integral T>
@@ -81,13 +84,13 @@ class Arg {
   constexpr ArgKind kind() const noexcept {
     return static_cast<ArgKind>(form_ & 0xff);
   }
-  // Of numbers 8.
+  // Bytes of the number (8) or the text.
   constexpr size_t size() const noexcept { return form_ >> 16; }
   // REQUIRES: a number; its bits.
   constexpr uint64_t bits() const noexcept { return bits_; }
   // REQUIRES: kString.
   constexpr std::string_view text() const noexcept { return {text_, size()}; }
-  // The first half of its PayloadHeader, if its size is below 2^16.
+  // REQUIRES: size() < 2^16. Its PayloadHeader, but for the key.
   constexpr uint32_t header() const noexcept {
     return static_cast<uint32_t>(form_);
   }
@@ -105,7 +108,7 @@ class Arg {
     uint64_t bits_;
     const char* text_;
   };
-  uint64_t form_;
+  uint64_t form_;  // kind, no byte, size: as in a PayloadHeader
 };
 static_assert(sizeof(Arg) == 32);
 
