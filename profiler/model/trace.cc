@@ -257,12 +257,17 @@ std::span<const Process> Trace::processes() const noexcept {
   return data_.processes;
 }
 
-const Process* Trace::FindProcess(int64_t pid) const noexcept {
+const Process* FindProcess(std::span<const Process> processes,
+                           int64_t pid) noexcept {
   const auto behind =
-      std::ranges::upper_bound(data_.processes, pid, {}, &Process::pid);
-  if (behind == data_.processes.begin()) return nullptr;
+      std::ranges::upper_bound(processes, pid, {}, &Process::pid);
+  if (behind == processes.begin()) return nullptr;
   const Process& last = *(behind - 1);
   return last.pid == pid ? &last : nullptr;
+}
+
+const Process* Trace::FindProcess(int64_t pid) const noexcept {
+  return model::FindProcess(data_.processes, pid);
 }
 
 std::span<const Arg> Trace::args(EventIndex event) const {

@@ -93,6 +93,10 @@ struct TraceData {
   LossLedger ledger;
 };
 
+// The last one of this pid, in a list sorted by pid. Null: there is none.
+const Process* FindProcess(std::span<const Process> processes,
+                           int64_t pid) noexcept;
+
 // Half of Kymo includes this. So what no inner loop calls is in trace.cc: this
 // class took one second of each source's compile time.
 class Trace {

@@ -187,7 +187,8 @@ class Merger {
         mapped.name = name;
         Track& into = merged.try_emplace(KeyOf(track), mapped).first->second;
         // A thread that nobody named has the name of its process.
-        const model::Process* const process = FindProcess(track.pid);
+        const model::Process* const process =
+            model::FindProcess(data_.processes, track.pid);
         const bool says_nothing = name == model::kEmptyName ||
                                   (into.name != model::kEmptyName &&
                                    process != nullptr && name == process->name);
@@ -285,16 +286,9 @@ class Merger {
     }
   }
 
-  // Null: it is not known.
-  const model::Process* FindProcess(int64_t pid) const {
-    const auto it = std::lower_bound(
-        data_.processes.begin(), data_.processes.end(), pid,
-        [](const model::Process& p, int64_t wanted) { return p.pid < wanted; });
-    return it != data_.processes.end() && it->pid == pid ? &*it : nullptr;
-  }
-
   TimeNs ProcessEnd(int64_t pid) const {
-    const model::Process* const process = FindProcess(pid);
+    const model::Process* const process =
+        model::FindProcess(data_.processes, pid);
     return process != nullptr ? process->end_ns : 0;
   }
 
