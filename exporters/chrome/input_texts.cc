@@ -1,7 +1,6 @@
 #include "exporters/chrome/input_texts.h"
 
 #include <string_view>
-#include <vector>
 
 #include "profiler/model/op_inputs.h"
 #include "profiler/text/json_text.h"
@@ -9,18 +8,9 @@
 namespace kymo::chrome {
 namespace {
 
-std::string StringList(const std::vector<std::string>& texts) {
-  std::string json = "[";
-  for (const std::string& text : texts) {
-    if (json.size() > 1) json += ", ";
-    json::AppendJsonString(json, text);
-  }
-  return json + "]";
-}
-
 InputText MakeText(std::string_view encoded) {
-  return {.concrete = StringList(model::ConcreteInputs(encoded)),
-          .types = StringList(model::InputDTypes(encoded)),
+  return {.concrete = json::JsonStringList(model::ConcreteInputs(encoded)),
+          .types = json::JsonStringList(model::InputDTypes(encoded)),
           .strides = model::InputStridesJson(encoded),
           .dims = model::InputDimsJson(encoded)};
 }

@@ -61,21 +61,12 @@ void AddText(ProtoWriter& lists, uint32_t list, uint64_t id,
   lists.End(entry);
 }
 
-std::string StringList(const std::vector<std::string>& texts) {
-  std::string json = "[";
-  for (const std::string& text : texts) {
-    if (json.size() > 1) json += ", ";
-    json::AppendJsonString(json, text);
-  }
-  return json + "]";
-}
-
 std::string MakeInputText(std::string_view encoded, InputText which) {
   switch (which) {
     case InputText::kConcrete:
-      return StringList(model::ConcreteInputs(encoded));
+      return json::JsonStringList(model::ConcreteInputs(encoded));
     case InputText::kTypes:
-      return StringList(model::InputDTypes(encoded));
+      return json::JsonStringList(model::InputDTypes(encoded));
     case InputText::kStrides:
       return model::InputStridesJson(encoded);
     case InputText::kDims:

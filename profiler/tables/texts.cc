@@ -1,23 +1,9 @@
 #include "profiler/tables/texts.h"
 
-#include <vector>
-
 #include "profiler/model/op_inputs.h"
 #include "profiler/text/json_text.h"
 
 namespace kymo::tables {
-namespace {
-
-std::string StringList(const std::vector<std::string>& texts) {
-  std::string json = "[";
-  for (const std::string& text : texts) {
-    if (json.size() > 1) json += ", ";
-    json::AppendJsonString(json, text);
-  }
-  return json + "]";
-}
-
-}  // namespace
 
 Texts::Texts(const model::Trace& trace)
     : trace_(trace),
@@ -71,8 +57,8 @@ std::unordered_map<uint32_t, Texts::OfInputs> Texts::InputsOfAll() const {
     const std::string_view encoded = trace_.Name(detail.inputs);
     it->second = {model::InputDimsJson(encoded),
                   model::InputStridesJson(encoded),
-                  StringList(model::InputDTypes(encoded)),
-                  StringList(model::ConcreteInputs(encoded))};
+                  json::JsonStringList(model::InputDTypes(encoded)),
+                  json::JsonStringList(model::ConcreteInputs(encoded))};
   }
   return all;
 }

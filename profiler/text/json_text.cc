@@ -213,6 +213,17 @@ void AppendJsonString(std::string& out, std::string_view text) {
   out += '"';
 }
 
+std::string JsonStringList(std::span<const std::string> texts,
+                           std::string_view between) {
+  std::string out = "[";
+  for (const std::string& text : texts) {
+    if (out.size() > 1) out += between;
+    AppendJsonString(out, text);
+  }
+  out += ']';
+  return out;
+}
+
 std::string JsonString(std::string_view text) {
   std::string out;
   AppendJsonString(out, text);

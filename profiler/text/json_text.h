@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,9 @@ namespace kymo::json {
 void AppendJsonString(std::string& out, std::string_view text);
 // The same as a string of its own.
 std::string JsonString(std::string_view text);
+// ["a", "b"], with `between` between them.
+std::string JsonStringList(std::span<const std::string> texts,
+                           std::string_view between = ", ");
 
 void AppendInt(std::string& out, int64_t value);
 void AppendUint(std::string& out, uint64_t value);

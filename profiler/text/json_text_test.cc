@@ -49,6 +49,13 @@ TEST(JsonTextTest, EscapesWhatMustBe) {
   EXPECT_EQ(Quoted("λ→😀"), "\"λ→😀\"");
 }
 
+TEST(JsonTextTest, ListsStrings) {
+  EXPECT_EQ(JsonStringList({}), "[]");
+  const std::string texts[] = {"float", "", "\""};
+  EXPECT_EQ(JsonStringList(texts), R"(["float", "", "\""])");
+  EXPECT_EQ(JsonStringList(texts, ","), R"(["float","","\""])");
+}
+
 TEST(JsonTextTest, ReplacesWhatIsNotUtf8) {
   const std::string r = "\xEF\xBF\xBD";
   EXPECT_EQ(Quoted("a\xFF"

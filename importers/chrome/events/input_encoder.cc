@@ -222,25 +222,16 @@ std::string Minified(std::string_view json) {
   return out;
 }
 
-std::string StringList(const std::vector<std::string>& texts) {
-  std::string json = "[";
-  for (const std::string& text : texts) {
-    if (json.size() > 1) json += ',';
-    json::AppendJsonString(json, text);
-  }
-  return json + "]";
-}
-
 std::string ShownAs(InputKey key, std::string_view bytes) {
   switch (key) {
     case kInputDims:
       return model::InputDimsJson(bytes);
     case kInputTypes:
-      return StringList(model::InputDTypes(bytes));
+      return json::JsonStringList(model::InputDTypes(bytes), ",");
     case kInputStrides:
       return model::InputStridesJson(bytes);
     default:
-      return StringList(model::ConcreteInputs(bytes));
+      return json::JsonStringList(model::ConcreteInputs(bytes), ",");
   }
 }
 
