@@ -37,4 +37,25 @@ std::string_view ToUtf8(std::string_view text, std::string& scratch) {
   return scratch;
 }
 
+void AppendUtf8(std::string& out, uint32_t code) {
+  const auto add = [&](uint32_t byte) { out += static_cast<char>(byte); };
+  if (code < 0x80) return add(code);
+  if ((code >= 0xD800 && code < 0xE000) || code > 0x10FFFF) {
+    out += kReplacement;
+    return;
+  }
+  if (code < 0x800) {
+    add(0xC0 | code >> 6);
+  } else {
+    if (code < 0x10000) {
+      add(0xE0 | code >> 12);
+    } else {
+      add(0xF0 | code >> 18);
+      add(0x80 | (code >> 12 & 0x3F));
+    }
+    add(0x80 | (code >> 6 & 0x3F));
+  }
+  add(0x80 | (code & 0x3F));
+}
+
 }  // namespace kymo::json

@@ -11,6 +11,7 @@
 #define KYMO_PROFILER_TEXT_UTF8_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -57,6 +58,10 @@ inline Utf8Part ReadUtf8(std::string_view text) {
 
 // `text` itself where it is valid, else `scratch`, filled.
 std::string_view ToUtf8(std::string_view text, std::string& scratch);
+
+// Appends a code point. One that is none (half of a pair, beyond U+10FFFF)
+// becomes U+FFFD.
+void AppendUtf8(std::string& out, uint32_t code);
 
 }  // namespace kymo::json
 

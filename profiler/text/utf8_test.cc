@@ -89,6 +89,29 @@ TEST(Utf8Test, SequencesAreThoseOfTheDefinition) {
   EXPECT_EQ(ReadUtf8("\x80\x80").length, 1u);
 }
 
+TEST(Utf8Test, CodePointsAreAppended) {
+  const auto append = [](uint32_t code) {
+    std::string text = "a";
+    AppendUtf8(text, code);
+    return text;
+  };
+  EXPECT_EQ(append(0), "a\0"sv);
+  EXPECT_EQ(append('b'), "ab");
+  EXPECT_EQ(append(0x7F), "a\x7F");
+  EXPECT_EQ(append(0x80), "a\u0080");
+  EXPECT_EQ(append(0x7FF), "a\u07FF");
+  EXPECT_EQ(append(0x800), "a\u0800");
+  EXPECT_EQ(append(0xD7FF), "a\uD7FF");
+  EXPECT_EQ(append(0xE000), "a\uE000");
+  EXPECT_EQ(append(0xFFFF), "a\uFFFF");
+  EXPECT_EQ(append(0x10000), "a\U00010000");
+  EXPECT_EQ(append(0x1F600), "a😀");
+  EXPECT_EQ(append(0x10FFFF), "a\U0010FFFF");
+  for (const uint32_t none : {0xD800u, 0xDFFFu, 0x110000u, ~0u}) {
+    EXPECT_EQ(append(none), "a\uFFFD") << none;
+  }
+}
+
 TEST(VisibleTextTest, ControlCharactersBecomeVisible) {
   EXPECT_EQ(VisibleText("a\x1b[2J"), "a\\x1b[2J");
   EXPECT_EQ(VisibleText("two\nlines\tof\r\x7f\a"),

@@ -4,34 +4,13 @@
 #include <cstring>
 #include <span>
 
+#include "profiler/text/utf8.h"
+
 namespace kymo::sampling {
 namespace {
 
 // What a str of Python can have at most; more is no str.
 constexpr uint64_t kMostLength = uint64_t{1} << 32;
-
-void AppendUtf8(uint32_t character, std::string& text) {
-  const auto add = [&](uint32_t byte) {
-    text.push_back(static_cast<char>(byte));
-  };
-  if (character < 0x80) return add(character);
-  // Half of a pair, and what is no character.
-  if ((character >= 0xd800 && character < 0xe000) || character > 0x10ffff) {
-    character = 0xfffd;
-  }
-  if (character < 0x800) {
-    add(0xc0 | character >> 6);
-  } else {
-    if (character < 0x10000) {
-      add(0xe0 | character >> 12);
-    } else {
-      add(0xf0 | character >> 18);
-      add(0x80 | (character >> 12 & 0x3f));
-    }
-    add(0x80 | (character >> 6 & 0x3f));
-  }
-  add(0x80 | (character & 0x3f));
-}
 
 // How a str is kept.
 struct TextForm {
@@ -72,7 +51,7 @@ std::optional<std::string> ReadPythonText(uint64_t address,
     uint32_t character = 0;  // the lowest byte comes first
     std::memcpy(&character, data.data() + i * form->bytes_each,
                 form->bytes_each);
-    AppendUtf8(character, text);
+    json::AppendUtf8(text, character);
   }
   return text;
 }

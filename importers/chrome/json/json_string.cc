@@ -11,24 +11,6 @@
 namespace kymo::chrome_import {
 namespace {
 
-void AppendUtf8(std::string& out, uint32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0 | code >> 6);
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xE0 | code >> 12);
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  } else {
-    out += static_cast<char>(0xF0 | code >> 18);
-    out += static_cast<char>(0x80 | (code >> 12 & 0x3F));
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  }
-}
-
 // The number of `uXXXX` at the beginning of `text`.
 std::optional<uint32_t> CodeUnit(std::string_view text) {
   if (text.size() < 5 || text[0] != 'u') return std::nullopt;
@@ -43,13 +25,14 @@ std::optional<uint32_t> CodeUnit(std::string_view text) {
 // bytes of `text` the escape took.
 size_t AppendCode(std::string& out, std::string_view text, uint32_t code) {
   if (code < 0xD800 || code > 0xDFFF) {
-    AppendUtf8(out, code);
+    json::AppendUtf8(out, code);
     return 5;
   }
   if (code < 0xDC00 && text.size() > 6 && text[5] == '\\') {
     const std::optional<uint32_t> low = CodeUnit(text.substr(6));
     if (low && *low >= 0xDC00 && *low <= 0xDFFF) {
-      AppendUtf8(out, 0x10000 + ((code - 0xD800) << 10) + (*low - 0xDC00));
+      json::AppendUtf8(out,
+                       0x10000 + ((code - 0xD800) << 10) + (*low - 0xDC00));
       return 11;
     }
   }
