@@ -39,6 +39,7 @@ Table WaitsTable();
 Table LedgerTable();
 Table MetadataTable();
 Table RanksTable();
+Table CpuLimitsTable();
 
 }  // namespace kymo::tables
 

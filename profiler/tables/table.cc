@@ -34,7 +34,8 @@ std::span<const Table> AllTables() {
       CountersTable(), SamplesTable(),    StacksTable(),
       FramesTable(),   MemoryTable(),     AllocationsByStackTable(),
       WaitsTable(),    DeviceWorkTable(), StepsTable(),
-      LedgerTable(),   MetadataTable(),   RanksTable()};
+      LedgerTable(),   MetadataTable(),   RanksTable(),
+      CpuLimitsTable()};
   return kTables;
 }
 

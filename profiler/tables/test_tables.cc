@@ -79,6 +79,11 @@ void AddStates(TestTrace& t, TrackIndex main, TrackIndex worker) {
                    .duration_ns = 30,
                    .longest_ns = 20},
                   {"work", "sleep"});
+  t.SetCpuLimit({.quota_ns = 150,
+                 .period_ns = 100,
+                 .periods = 9,
+                 .throttled_periods = 4,
+                 .throttled_ns = 70});
 }
 
 void AddMemory(TestTrace& t, TrackIndex main, TrackIndex worker) {

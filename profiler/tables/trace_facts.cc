@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "profiler/model/thread_states.h"
 #include "profiler/tables/declarations.h"
 #include "profiler/tables/define_column.h"
 #include "profiler/tables/source.h"
@@ -61,7 +62,49 @@ constexpr Column kRanks[] = {
         .In("ns"),
 };
 
+const model::CpuLimit& CpuLimitOf(const Source& source) {
+  static constexpr model::CpuLimit kNone;
+  const model::ThreadStates* const states = source.trace().thread_states();
+  return states == nullptr ? kNone : states->cpu_limit;
+}
+
+constexpr Column kCpuLimits[] = {
+    Define("cpus", "How many CPUs that is",
+           [](const Source& s, size_t) { return CpuLimitOf(s).cpus(); }),
+    Define("quota_ns", "How long its threads may run in each period",
+           [](const Source& s, size_t) { return CpuLimitOf(s).quota_ns; })
+        .In("ns"),
+    Define("period_ns", "The length of a period",
+           [](const Source& s, size_t) { return CpuLimitOf(s).period_ns; })
+        .In("ns"),
+    Define("periods", "Periods in which its threads wanted to run",
+           [](const Source& s, size_t) { return CpuLimitOf(s).periods; }),
+    Define("throttled_periods", "Those in which it stopped threads",
+           [](const Source& s, size_t) {
+             return CpuLimitOf(s).throttled_periods;
+           }),
+    Define("throttled_ns",
+           "For how long CPUs were closed to its threads, added up over the "
+           "CPUs",
+           [](const Source& s, size_t) { return CpuLimitOf(s).throttled_ns; })
+        .In("ns"),
+};
+
 }  // namespace
+
+Table CpuLimitsTable() {
+  return {
+      .name = "cpu_limits",
+      .meaning =
+          "The CPU limit of the program's control group (a "
+          "container's); of several ranks, of the one that it stopped longest",
+      .order = "one row; none if there was no limit",
+      .example = "select cpus, throttled_periods, periods from cpu_limits",
+      .columns = kCpuLimits,
+      .row_count = [](const Source& s) {
+        return CpuLimitOf(s).quota_ns > 0 ? size_t{1} : size_t{0};
+      }};
+}
 
 Table LedgerTable() {
   return {.name = "ledger",

@@ -193,6 +193,10 @@ TEST_F(TraceTablesTest, LedgerHasWhatIsNotZero) {
                                               "samples_summed|1|0"));
 }
 
+TEST_F(TraceTablesTest, AProgramWithACpuLimitHasARow) {
+  EXPECT_THAT(Rows("cpu_limits"), ElementsAre("1.5|150|100|9|4|70"));
+}
+
 TEST_F(TraceTablesTest, MetadataAndRanks) {
   EXPECT_EQ(Rows("metadata").back(), "hostname|\"node7\"");
   EXPECT_THAT(Rows("ranks"), ElementsAre("3|8|-|nccl|node7|1000|3000"));

@@ -134,13 +134,13 @@ std::string ThreadsLine(const model::Trace& trace, DurationNs wall_ns) {
   return line;
 }
 
-std::string CpuLimitLine(const model::Trace& trace) {
+std::string CpuLimitLine(const model::Trace& trace, std::string_view whose) {
   const model::ThreadStates* const states = trace.thread_states();
   if (states == nullptr || states->cpu_limit.quota_ns == 0) return "";
   const model::CpuLimit& limit = states->cpu_limit;
-  return absl::StrCat(
-      "CPU limit of the container (cgroup): ", analysis::CpusText(limit.cpus()),
-      "; it ", analysis::StoppedText(limit));
+  return absl::StrCat("CPU limit of ", ToAbsl(whose),
+                      " (cgroup): ", analysis::CpusText(limit.cpus()), "; it ",
+                      analysis::StoppedText(limit));
 }
 
 std::string StillRunning(const model::Trace& trace, std::string_view target,

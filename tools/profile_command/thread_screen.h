@@ -42,7 +42,8 @@ std::string ThreadsLine(const model::Trace& trace, DurationNs wall_ns);
 
 // The limit of CPU time, and in how many of its periods it stopped threads.
 // Without a newline, of any width.
-std::string CpuLimitLine(const model::Trace& trace);
+std::string CpuLimitLine(const model::Trace& trace,
+                         std::string_view whose = "the container");
 
 // The CPU time of all threads: by the kernel's records of switches, or else by
 // the samples.

@@ -71,6 +71,13 @@ function facts(summary) {
         "on average"));
     }
   }
+  const limit = summary.cpu_limit;
+  if (limit) {
+    list.push(fact("CPU limit", `${+limit.cpus.toFixed(3)} CPUs`, limit.cpus,
+      "of the container (cgroup); it stopped threads in " +
+      `${countText(limit.throttled_periods)} of ${
+        countText(limit.periods)} periods`));
+  }
   if (window) {
     list.push(fact("Threads", countText(threads.length), threads.length,
       `${countText(summary.processes.length)} ${

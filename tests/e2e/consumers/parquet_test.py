@@ -18,7 +18,7 @@ from tests.e2e.consumers import recorded
 TABLES = ("events", "names", "args", "counters", "processes", "threads",
           "tracks", "samples", "stacks", "frames", "memory",
           "allocations_by_stack", "waits", "device_work", "steps", "ledger",
-          "metadata", "ranks")
+          "metadata", "ranks", "cpu_limits")
 
 
 def database(folder):

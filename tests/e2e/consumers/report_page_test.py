@@ -434,6 +434,16 @@ class WrittenPageTest(WrittenCase):
         self.assertEqual(self.table("#job-ranks"),
                          [["2", 20], ["1", 10], ["0", 0]])
 
+    def test_the_cpu_limit_of_a_container_is_a_fact(self):
+        folder = self.write(ranged("solve", 0, 10))
+        change_block(folder / "report.html", "summary", cpu_limit={
+            "cpus": 0.75, "quota_ns": 75_000_000, "period_ns": 100_000_000,
+            "periods": 80, "throttled_periods": 41, "throttled_ns": 5})
+        self.open("#v=summary", folder=folder)
+        self.assertEqual(self.fact("CPU limit"), 0.75)
+        self.assertIn("0.75 CPUsof the container (cgroup); it stopped threads "
+                      "in 41 of 80 periods", self.text(".facts"))
+
     def test_a_selection_leaves_out_what_only_touches_it(self):
         self.open("#v=timeline&s=10000,20000", folder=self.write_touching())
         self.wait_for_text("#interval h2", "Selected: 10.0 µs")

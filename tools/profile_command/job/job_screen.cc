@@ -17,6 +17,7 @@
 #include "profiler/text/text_cells.h"
 #include "profiler/text/visible_text.h"
 #include "tools/profile_command/first_screen.h"
+#include "tools/profile_command/thread_screen.h"
 
 namespace kymo::tools {
 namespace {
@@ -282,6 +283,10 @@ std::string JobScreen(const model::Trace& trace, const JobFacts& facts,
   std::string out = Colored(Wrapped(Headline(facts), options.width, 2), kBold,
                             options.color) +
                     "\n";
+  // Each rank may have a limit; the trace has one of them.
+  const std::string limit =
+      CpuLimitLine(trace, "the container of the rank that was stopped longest");
+  if (!limit.empty()) out += Wrapped(limit, options.width, 2) + "\n";
   if (!findings.empty()) out += "\n";
   for (const std::string& finding : findings) {
     out += Wrapped("Finding: " + VisibleText(finding), options.width, 2) + "\n";

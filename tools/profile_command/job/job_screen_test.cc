@@ -74,6 +74,22 @@ TEST(JobScreenTest, BeginsWithTheJobAndTheLateRank) {
                         "entered\n"));
 }
 
+TEST(JobScreenTest, SaysWhatTheCpuLimitOfARankDid) {
+  TestTrace t;
+  t.SetCpuLimit({.quota_ns = 50 * kMs,
+                 .period_ns = 100 * kMs,
+                 .periods = 80,
+                 .throttled_periods = 41});
+  EXPECT_THAT(
+      JobScreen(std::move(t).Build(),
+                {.target = "a", .ranks = 2, .with_trace = 2}, {}, {},
+                {.width = 200}),
+      StartsWith("a: 2 ranks\n"
+                 "CPU limit of the container of the rank that was stopped "
+                 "longest (cgroup): 0.5 CPUs; it stopped threads in 41 of 80 "
+                 "periods of 100 ms\n"));
+}
+
 TEST(JobScreenTest, IsNoWiderThanTheTerminal) {
   const model::Trace trace = Job();
   for (const size_t width : {60, 80, 120, 200}) {
