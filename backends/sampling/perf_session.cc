@@ -551,7 +551,11 @@ absl::Status PerfSession::Stop() {
           : UndeliveredSamples(cpu_ns, sampled_ns, period_ns_, threads_ended_);
   const bool is_much = undelivered != Undelivered();
   if (events_->samples_kernel()) {
-    store_.AddLoss(model::Loss::kSamplesNotDelivered, undelivered.lost);
+    store_.AddLossPart(
+        {model::Loss::kSamplesNotDelivered, "perf",
+         "perf events miss part of what the kernel does when a thread goes to "
+         "sleep, and may miss more if sampling_hz is high"},
+        undelivered.lost);
     store_.AddLoss(model::Loss::kSamplesNotDue, undelivered.at_ends);
   } else if (is_much) {
     unsampled_time_text_ =

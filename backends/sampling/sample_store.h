@@ -71,6 +71,10 @@ class SampleStore {
   void OnSample(const SampleEvent& event);
   void OnThreadEnd(int64_t tid) { stacks_.OnThreadEnd(tid); }
   void OnEnd(int64_t pid) { stacks_.OnEnd(pid); }
+  // As LossLedger::AddPart has it.
+  void AddLossPart(const model::LossPart& part, uint64_t count) {
+    stacks_.AddLossPart(part, count);
+  }
   void AddLoss(model::Loss loss, uint64_t count) {
     stacks_.AddLoss(loss, count);
   }

@@ -90,6 +90,9 @@ class StackStore {
   std::optional<symbolize::Mapping> StaticAt(int64_t pid, uint64_t address);
   symbolize::ModuleTable& modules() noexcept { return modules_; }
   void AddLoss(model::Loss loss, uint64_t count) { ledger_.Add(loss, count); }
+  void AddLossPart(const model::LossPart& part, uint64_t count) {
+    if (count != 0) ledger_.AddPart(part, count);
+  }
 
   // The thread ended, or runs another program.
   void OnThreadEnd(int64_t tid) {

@@ -124,10 +124,13 @@ absl::Status TimerSession::Stop() {
   store_.AddLoss(model::Loss::kSamplesLost, lost);
   store_.AddLoss(model::Loss::kRecordsCorrupt, reader_->unsound_cells());
   const auto lost_ns = static_cast<DurationNs>(lost) * settings_.period_ns;
-  store_.AddLoss(model::Loss::kSamplesNotDelivered,
-                 UndeliveredSamples(
-                     ChildrenCpuNs(pid_) - children_cpu_before_ns_,
-                     store_.total_weight_ns() + lost_ns, settings_.period_ns));
+  store_.AddLossPart(
+      {model::Loss::kSamplesNotDelivered, "timer",
+       "timers miss static programs and threads of a few milliseconds, which "
+       "sampling_sampler=perf sees"},
+      UndeliveredSamples(ChildrenCpuNs(pid_) - children_cpu_before_ns_,
+                         store_.total_weight_ns() + lost_ns,
+                         settings_.period_ns));
   stop_remarks_ = reader_->StopRemarks();
   reader_ = nullptr;
   return absl::OkStatus();

@@ -46,10 +46,12 @@ std::string LossText(const LossLedger& ledger, Loss loss) {
   for (const auto& [part, count] : ledger.parts()) {
     if (part.loss != loss) continue;
     text += separator;
-    // The names of ranks say how many they are.
-    text += loss == Loss::kRanksAbsent
-                ? part.of + ", because "
-                : "of " + part.of + ", " + std::to_string(count) + " ";
+    if (loss == Loss::kRanksAbsent) {
+      // The names of ranks say how many they are.
+      text += part.of + ", because ";
+    } else if (loss != Loss::kSamplesNotDelivered) {
+      text += "of " + part.of + ", " + std::to_string(count) + " ";
+    }
     text += part.what;
     separator = "; ";
   }

@@ -6,8 +6,8 @@
 // missing.
 //
 // Some counters are sums of parts: kBackendRecordsLost of what backends count
-// themselves, kRanksAbsent of the ranks that are absent for the same reason.
-// LossText names each part.
+// themselves, kRanksAbsent of the ranks that are absent for the same reason,
+// kSamplesNotDelivered of what each sampler misses. LossText names each part.
 #ifndef KYMO_PROFILER_MODEL_LOSS_LEDGER_H_
 #define KYMO_PROFILER_MODEL_LOSS_LEDGER_H_
 
@@ -40,8 +40,9 @@ bool IsLoss(Loss loss) noexcept;
 // A part of a counter.
 struct LossPart {
   Loss loss = Loss::kCount;
-  std::string of;    // a backend's name; "ranks 2-3"
-  std::string what;  // what a backend counts; why ranks are absent
+  std::string of;  // a backend's name; "ranks 2-3"; a sampler
+  // What a backend counts; why ranks are absent; what the sampler misses.
+  std::string what;
   auto operator<=>(const LossPart&) const = default;
 };
 

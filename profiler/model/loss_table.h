@@ -80,11 +80,7 @@
       "tests/reliability/lost_samples_test.py",                                \
       "test_collector_that_does_not_keep_up")                                  \
   ROW(kSamplesNotDelivered, "samples_not_delivered", kLoss,                    \
-      "samples that did not come, although threads ran: timers miss static "   \
-      "programs and threads of a few milliseconds, which "                     \
-      "sampling_sampler=perf sees; perf events miss part of what the kernel "  \
-      "does when a thread goes to sleep, and may miss more if sampling_hz is " \
-      "high",                                                                  \
+      "samples that did not come, although threads ran",                       \
       "tests/reliability/lost_samples_test.py",                                \
       "test_child_that_no_timer_reaches")                                      \
   ROW(kSwitchesLost, "switches_lost", kLoss,                                   \

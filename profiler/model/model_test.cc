@@ -157,6 +157,15 @@ TEST(LossLedgerTest, AbsentRanksAreNamedWithTheReason) {
             "they were killed");
 }
 
+TEST(LossLedgerTest, OnlyTheSamplerThatMissedSamplesIsNamed) {
+  LossLedger ledger;
+  ledger.AddPart({Loss::kSamplesNotDelivered, "timer", "timers miss much"}, 3);
+  EXPECT_EQ(ledger.Get(Loss::kSamplesNotDelivered), 3);
+  EXPECT_EQ(LossText(ledger, Loss::kSamplesNotDelivered),
+            "samples that did not come, although threads ran: timers miss "
+            "much");
+}
+
 TEST(ActivityTypeTest, NamesRoundTrip) {
   for (int i = 0; i < static_cast<int>(ActivityType::kCount); ++i) {
     const ActivityType type = static_cast<ActivityType>(i);

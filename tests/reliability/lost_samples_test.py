@@ -41,13 +41,15 @@ class LostSamplesTest(unittest.TestCase):
     def assert_lost(self, process, loss):
         self.assertEqual(process.wait(timeout=120), 3)
         with open(f"{self.out}/summary.json", encoding="utf-8") as file:
-            ledger = {e["name"]: e["count"] for e in json.load(file)["ledger"]}
+            rows = json.load(file)["ledger"]
+        ledger = {e["name"]: e["count"] for e in rows}
         self.assertGreater(ledger[loss], 0, ledger)
         with open(f"{self.out}/trace.json", encoding="utf-8") as file:
             self.assertEqual(json.load(file)["kymo_loss_ledger"][loss],
                              ledger[loss])
         with open(f"{self.out}/key_averages.txt", encoding="utf-8") as file:
             self.assertIn(f"Lost: {ledger[loss]} {loss} ", file.read())
+        return next(e["meaning"] for e in rows if e["name"] == loss)
 
     def test_collector_that_does_not_keep_up(self):
         begun, ended = self.out + ".begun", self.out + ".ended"
@@ -66,7 +68,9 @@ class LostSamplesTest(unittest.TestCase):
     def test_child_that_no_timer_reaches(self):
         process = self.start(
             "timer", "sh", "-c", f"{STATIC} two; {BURN} two")
-        self.assert_lost(process, "samples_not_delivered")
+        meaning = self.assert_lost(process, "samples_not_delivered")
+        self.assertIn("timers miss static programs", meaning)
+        self.assertNotIn("perf events", meaning)
 
 
 if __name__ == "__main__":

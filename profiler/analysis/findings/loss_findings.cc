@@ -27,9 +27,6 @@ struct Doubt {
   uint64_t (*kept)(const Trace& trace);
   std::string_view numbers;  // that are in doubt
   std::string_view next_step;
-  // What was lost, where the ledger's text also says what helps. Empty: the
-  // ledger's text.
-  std::string_view lost = {};
 };
 
 uint64_t Events(const Trace& trace) { return trace.event_count(); }
@@ -47,8 +44,7 @@ constexpr Doubt kDoubts[] = {
     {Loss::kSamplesNotDelivered, model::SampledPeriods,
      "CPU times of functions",
      "Try the other --sampling_sampler (perf or timer), or sample less often "
-     "with --sampling_hz",
-     "samples that did not come, although threads ran"},
+     "with --sampling_hz"},
     {Loss::kStacksIncomplete, model::CountUnwoundStacks, "callers of functions",
      "Build with unwind tables (-fasynchronous-unwind-tables). Code that a "
      "program makes while it runs needs frame pointers: start Java with "
@@ -81,8 +77,7 @@ void AddLossFindings(const FindingRun& run, std::vector<Finding>& findings) {
         "The ", ToAbsl(doubt.numbers), " are in doubt because of ",
         CountText(static_cast<int64_t>(lost)), " (",
         PercentText(static_cast<double>(lost), static_cast<double>(all)), ") ",
-        ToAbsl(doubt.lost.empty() ? model::LossMeaning(doubt.loss)
-                                  : doubt.lost));
+        ToAbsl(model::LossMeaning(doubt.loss)));
     finding.next_step = std::string(doubt.next_step);
     finding.evidence = {.kind = EvidenceKind::kRow,
                         .name = std::string(model::LossName(doubt.loss)),
