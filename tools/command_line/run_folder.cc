@@ -374,14 +374,14 @@ void RunFolder::Remove(std::string_view name) noexcept {
 
 // Once the run has started, writes the name before the file exists, so that the
 // next run finds also the files of a run that was killed. What is there already
-// is the user's, if no run has listed its name: this run may write over it, but
-// no later run removes it.
+// is the user's, if no run has listed its name: no later run removes it. This
+// run may write over it, since CheckFree has asked before the run. Names in
+// folders are not known then.
 absl::Status RunFolder::Note(std::string_view name) {
   const std::lock_guard<std::mutex> lock(note_mutex_);
   if (has_started_) KYMO_RETURN_IF_ERROR(MakeAgain());
   if (noted_.contains(name)) return absl::OkStatus();
   const std::string stamp = Stamp(top_.get(), name);
-  noted_.emplace(name, stamp);
   std::error_code error;
   const bool is_there =
       fs::symlink_status(fs::path(path()) / name, error).type() !=
@@ -389,9 +389,15 @@ absl::Status RunFolder::Note(std::string_view name) {
   const bool was_ours = std::ranges::any_of(old_, [&](const OldFile& old) {
     return old.name == name && old.stamp == stamp;
   });
-  if (is_there && !was_ours && !of_runs_.contains(name)) {
-    return absl::OkStatus();
+  const bool is_users = is_there && !was_ours && !of_runs_.contains(name);
+  if (is_users && name.find('/') != std::string_view::npos) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "'", path(), "/", ToAbsl(name),
+        "' is not of an earlier run of kymo, and was left as it is; `kymo "
+        "report --export=NAME` writes the format into another --output_dir"));
   }
+  noted_.emplace(name, stamp);
+  if (is_users) return absl::OkStatus();
   if (has_started_) KYMO_RETURN_IF_ERROR(List(name));
   listed_.emplace(name);
   return absl::OkStatus();

@@ -311,6 +311,29 @@ TEST_F(RunFolderTest, AFileThatNoRunHasListedIsNotReplaced) {
   EXPECT_EQ(check({"report.html"}), "");
 }
 
+// Their names are not known before the run.
+TEST_F(RunFolderTest, InAFolderAFileThatNoRunHasListedIsNotReplaced) {
+  fs::create_directories(folder_ + "/parquet/job=a");
+  std::ofstream(folder_ + "/parquet/job=a/0.parquet") << "of the user";
+  for (int run = 0; run < 2; ++run) {
+    const auto out = RunFolder::Take(folder_);
+    ASSERT_TRUE((*out)->RemoveOld().ok());
+    for (int tries = 0; tries < 2; ++tries) {
+      EXPECT_EQ((*out)->Open("parquet/job=a/0.parquet").status().message(),
+                "'" + folder_ +
+                    "/parquet/job=a/0.parquet' is not of an earlier run of "
+                    "kymo, and was left as it is; `kymo report --export=NAME` "
+                    "writes the format into another --output_dir");
+    }
+    EXPECT_TRUE((*(*out)->Open("parquet/job=b/0.parquet"))->Commit().ok());
+    (*out)->Finish();
+    EXPECT_THAT((*out)->Names(), ElementsAre("parquet/job=b/0.parquet"));
+  }
+  Run({});
+  EXPECT_TRUE(fs::exists(folder_ + "/parquet/job=a/0.parquet"));
+  EXPECT_FALSE(fs::exists(folder_ + "/parquet/job=b"));
+}
+
 TEST_F(RunFolderTest, AListedFileIsReplacedAgainAndAgain) {
   const auto check = [&] {
     const auto out = RunFolder::Take(folder_);
