@@ -126,6 +126,7 @@ void ElfModule::CloseImage() noexcept {
   elf_ = nullptr;
   file_ = OwnedDescriptor();
   entry_ = 0;
+  is_386_ = false;
   segments_.clear();
   init_code_.clear();
   build_id_.clear();
@@ -135,7 +136,8 @@ void ElfModule::ReadImage() {
   GElf_Ehdr header;
   if (elf_ == nullptr || elf_kind(elf_) != ELF_K_ELF ||
       gelf_getehdr(elf_, &header) == nullptr ||
-      (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64)) {
+      (header.e_machine != EM_X86_64 && header.e_machine != EM_386 &&
+       header.e_machine != EM_AARCH64)) {
     if (elf_ != nullptr) elf_end(elf_);
     elf_ = nullptr;
     return;
@@ -143,7 +145,9 @@ void ElfModule::ReadImage() {
   build_id_ = ReadBuildId(elf_);
   entry_ = header.e_entry;
   if (header.e_machine == EM_AARCH64) largest_page_ = kLargestPage;
+  is_386_ = header.e_machine == EM_386;
   for (const char* const name : {".init", ".fini"}) {
+    if (is_386_) break;  // it takes other amounts of the stack
     if (const auto code = FindElfSection(elf_, name)) {
       init_code_.push_back(
           {code->header.sh_offset, code->header.sh_size, code->header.sh_addr});

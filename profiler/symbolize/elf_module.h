@@ -74,6 +74,9 @@ class ElfModule {
   // Null without an image.
   Elf* elf() const noexcept { return elf_; }
   ElfImage image() const noexcept { return {elf_, file_.get()}; }
+  // Whether it is code of 32-bit x86: its functions have names, but nobody
+  // reads the registers and stacks of its threads.
+  bool is_386() const noexcept { return is_386_; }
   // Bytes; empty if there is none.
   const std::string& build_id() const noexcept { return build_id_; }
   // Whether `address` (relative to the module) is in the image's entry code,
@@ -120,6 +123,7 @@ class ElfModule {
   OwnedDescriptor file_;
   struct stat opened_ {};
   Elf* elf_ = nullptr;
+  bool is_386_ = false;
   uint64_t entry_ = 0;
   uint64_t largest_page_ = kSmallestPage;
   std::vector<Segment> init_code_;

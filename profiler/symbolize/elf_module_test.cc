@@ -79,6 +79,22 @@ TEST_F(ElfModuleTest, PagesOfAArch64AreOf4To64KiB) {
   EXPECT_EQ(Module(elf)->Delta(0, 0x14000), 0x14000u);
 }
 
+TEST_F(ElfModuleTest, CodeOf32BitsHasPlacesAndNoStacks) {
+  for (const bool is_386 : {false, true}) {
+    TestElf elf;
+    elf.machine = is_386 ? EM_386 : EM_X86_64;
+    elf.is_32_bit = is_386;
+    elf.entry = 0x8001000;
+    elf.AddCode(0x1000, 0x800, 0x8001000);
+    elf.Add({.name = ".init", .address = 0x8000000, .bytes = "12345678"});
+    const auto module = Module(elf);
+    EXPECT_EQ(module->is_386(), is_386);
+    EXPECT_EQ(module->Delta(0, 0x1000), 0x8001000u);
+    EXPECT_TRUE(module->IsEntryCode(0x8001000));
+    EXPECT_EQ(module->InitCodeStackBytes(0x8000004), is_386 ? 0u : 16u);
+  }
+}
+
 TEST_F(ElfModuleTest, EntryCodeIsTheFirst128BytesFromTheEntry) {
   TestElf elf;
   elf.entry = 0x401020;

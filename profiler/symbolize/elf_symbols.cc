@@ -88,6 +88,24 @@ void ForEachEntry(const ElfImage& image, const GElf_Shdr& header,
   }
 }
 
+// The same of a table of symbols, in a file of either class.
+template <typename Visit>
+void ForEachSymbol(const ElfImage& image, const GElf_Shdr& header,
+                   const Visit& visit) {
+  if (gelf_getclass(image.elf) == ELFCLASS64) {
+    ForEachEntry<Elf64_Sym>(image, header, visit);
+    return;
+  }
+  ForEachEntry<Elf32_Sym>(image, header, [&](const Elf32_Sym& symbol) {
+    return visit(Elf64_Sym{.st_name = symbol.st_name,
+                           .st_info = symbol.st_info,
+                           .st_other = symbol.st_other,
+                           .st_shndx = symbol.st_shndx,
+                           .st_value = symbol.st_value,
+                           .st_size = symbol.st_size});
+  });
+}
+
 // With its relocations, which name functions.
 std::optional<ElfSection> FindRelocations(Elf* elf, std::string_view name) {
   auto section = FindElfSection(elf, name);
@@ -98,7 +116,7 @@ std::optional<ElfSection> FindRelocations(Elf* elf, std::string_view name) {
 }  // namespace
 
 void ElfSymbols::Add(const ElfImage& image) {
-  if (image.elf == nullptr || gelf_getclass(image.elf) != ELFCLASS64) return;
+  if (image.elf == nullptr) return;
   for (Elf_Scn* section = nullptr;
        (section = elf_nextscn(image.elf, section)) != nullptr;) {
     GElf_Shdr header;
@@ -107,6 +125,7 @@ void ElfSymbols::Add(const ElfImage& image) {
       AddFunctions(image, header);
     }
   }
+  if (gelf_getclass(image.elf) != ELFCLASS64) return;  // stubs of another form
   if (IsAArch64(image.elf)) {
     AddAArch64Stubs(image);
   } else {
@@ -140,7 +159,7 @@ void ElfSymbols::AddFunctions(const ElfImage& image, const GElf_Shdr& header) {
   GElf_Ehdr file;
   if (gelf_getehdr(image.elf, &file) == nullptr) return;
   const auto table = static_cast<uint16_t>(tables_.size() - 1);
-  ForEachEntry<Elf64_Sym>(image, header, [&](const Elf64_Sym& symbol) {
+  ForEachSymbol(image, header, [&](const Elf64_Sym& symbol) {
     const int type = ELF64_ST_TYPE(symbol.st_info);
     // Entry code is written in assembly, and often not marked as a function.
     const bool is_entry = type == STT_NOTYPE && symbol.st_value == file.e_entry;

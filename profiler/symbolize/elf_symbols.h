@@ -33,7 +33,7 @@ inline constexpr size_t kMostNameBytes = size_t{64} << 10;
 class ElfSymbols {
  public:
   // Adds .symtab and .dynsym of `image`, which must outlive this. Call Seal
-  // afterwards.
+  // afterwards. Of a 32-bit file, linkage stubs have no names.
   void Add(const ElfImage& image);
   void Seal();
 

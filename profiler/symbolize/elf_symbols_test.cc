@@ -56,8 +56,9 @@ using Names = std::vector<std::string>;
 
 // Its code is the section 1, at 0x1000.
 TestElf WithSymbols(const std::vector<TestSymbol>& symbols,
-                    uint32_t type = SHT_SYMTAB) {
+                    uint32_t type = SHT_SYMTAB, bool is_32_bit = false) {
   TestElf elf;
+  elf.is_32_bit = is_32_bit;
   elf.Add(
       {.name = ".text", .address = 0x1000, .bytes = std::string(0x100, 'x')});
   elf.AddSymbols(type, symbols);
@@ -65,16 +66,17 @@ TestElf WithSymbols(const std::vector<TestSymbol>& symbols,
 }
 
 TEST(ElfSymbolsTest, AFunctionReachesToItsEnd) {
-  for (const uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
-    EXPECT_EQ(NamesAt(WithSymbols({Function("second", 0x1040, 0x10),
-                                   Function("first", 0x1010, 0x20),
-                                   // Without a size it ends with its section.
-                                   Function("last", 0x1080, 0)},
-                                  type),
-                      {0x100f, 0x1010, 0x102f, 0x1030, 0x103f, 0x1040, 0x104f,
-                       0x1050, 0x107f, 0x1080, 0x10ff, 0x1100}),
-              (Names{"-", "first", "first", "-", "-", "second", "second", "-",
-                     "-", "last", "last", "-"}));
+  const std::vector<TestSymbol> functions = {
+      Function("second", 0x1040, 0x10), Function("first", 0x1010, 0x20),
+      Function("last", 0x1080, 0)};  // without a size: to its section's end
+  for (const bool is_32_bit : {false, true}) {
+    for (const uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
+      EXPECT_EQ(NamesAt(WithSymbols(functions, type, is_32_bit),
+                        {0x100f, 0x1010, 0x102f, 0x1030, 0x103f, 0x1040, 0x104f,
+                         0x1050, 0x107f, 0x1080, 0x10ff, 0x1100}),
+                (Names{"-", "first", "first", "-", "-", "second", "second", "-",
+                       "-", "last", "last", "-"}));
+    }
   }
 }
 

@@ -57,8 +57,15 @@ std::string BytesOf(const T& value) {
   return bytes;
 }
 
+// A number of a 64-bit file, also in one of 32 bits.
+template <typename To, typename From>
+void Narrow(To& to, From from) {
+  to = static_cast<To>(from);
+}
+
 struct TestElf {
   uint16_t machine = EM_X86_64;
+  bool is_32_bit = false;  // set it before symbols are added
   uint64_t entry = 0;
   std::vector<Elf64_Phdr> segments;
   std::vector<TestSection> sections;  // from 1 on; 0 is the null section
@@ -82,17 +89,13 @@ struct TestElf {
   }
   uint32_t AddSymbols(uint32_t type, const std::vector<TestSymbol>& symbols) {
     std::string names(1, '\0');
-    std::string table(sizeof(Elf64_Sym), '\0');
+    const size_t entry_bytes =
+        is_32_bit ? sizeof(Elf32_Sym) : sizeof(Elf64_Sym);
+    std::string table(entry_bytes, '\0');
     for (const TestSymbol& symbol : symbols) {
-      table +=
-          BytesOf(Elf64_Sym{.st_name = static_cast<Elf64_Word>(
-                                symbol.name.empty() ? 0 : names.size()),
-                            .st_info = static_cast<unsigned char>(
-                                ELF64_ST_INFO(symbol.binding, symbol.type)),
-                            .st_other = 0,
-                            .st_shndx = symbol.section,
-                            .st_value = symbol.address,
-                            .st_size = symbol.size_bytes});
+      const size_t name = symbol.name.empty() ? 0 : names.size();
+      table += is_32_bit ? SymbolBytes<Elf32_Sym>(symbol, name)
+                         : SymbolBytes<Elf64_Sym>(symbol, name);
       names += symbol.name + '\0';
     }
     const uint32_t link =
@@ -101,7 +104,7 @@ struct TestElf {
                 .type = type,
                 .bytes = table,
                 .link = link,
-                .entry_bytes = sizeof(Elf64_Sym)});
+                .entry_bytes = entry_bytes});
   }
   void AddDebugLink(std::string name, uint32_t crc) {
     name += '\0';
@@ -110,6 +113,32 @@ struct TestElf {
   }
 
   std::string Bytes() const {
+    return is_32_bit ? BytesAs<Elf32_Ehdr, Elf32_Phdr, Elf32_Shdr>()
+                     : BytesAs<Elf64_Ehdr, Elf64_Phdr, Elf64_Shdr>();
+  }
+
+  // Writes the file and returns its bytes.
+  std::string WriteTo(const std::string& path) const {
+    std::string bytes = Bytes();
+    std::ofstream(path, std::ios::binary) << bytes;
+    return bytes;
+  }
+
+ private:
+  template <typename Sym>
+  static std::string SymbolBytes(const TestSymbol& symbol, size_t name) {
+    Sym entry = {};
+    Narrow(entry.st_name, name);
+    // The same in files of both classes.
+    Narrow(entry.st_info, ELF64_ST_INFO(symbol.binding, symbol.type));
+    entry.st_shndx = symbol.section;
+    Narrow(entry.st_value, symbol.address);
+    Narrow(entry.st_size, symbol.size_bytes);
+    return BytesOf(entry);
+  }
+
+  template <typename Ehdr, typename Phdr, typename Shdr>
+  std::string BytesAs() const {
     std::vector<TestSection> all = {{.type = SHT_NULL}};
     all.insert(all.end(), sections.begin(), sections.end());
     std::vector<Elf64_Phdr> programs = segments;
@@ -131,60 +160,63 @@ struct TestElf {
     const size_t names_index = all.size();
     all.push_back({.name = ".shstrtab", .type = SHT_STRTAB});
     std::string names(1, '\0');
-    std::vector<Elf64_Shdr> headers;
+    std::vector<Shdr> headers;
     for (TestSection& section : all) {
-      headers.push_back({.sh_name = static_cast<Elf64_Word>(
-                             section.name.empty() ? 0 : names.size()),
-                         .sh_type = section.type,
-                         .sh_flags = section.flags,
-                         .sh_addr = section.address,
-                         .sh_link = section.link,
-                         .sh_addralign = 1,
-                         .sh_entsize = section.entry_bytes});
+      Shdr& header = headers.emplace_back();
+      Narrow(header.sh_name, section.name.empty() ? 0 : names.size());
+      header.sh_type = section.type;
+      Narrow(header.sh_flags, section.flags);
+      Narrow(header.sh_addr, section.address);
+      header.sh_link = section.link;
+      header.sh_addralign = 1;
+      Narrow(header.sh_entsize, section.entry_bytes);
       if (!section.name.empty()) names += section.name + '\0';
     }
     all[names_index].bytes = names;
     std::string contents;
-    const uint64_t first =
-        sizeof(Elf64_Ehdr) + programs.size() * sizeof(Elf64_Phdr);
+    const uint64_t first = sizeof(Ehdr) + programs.size() * sizeof(Phdr);
     for (size_t i = 1; i < all.size(); ++i) {
       while ((first + contents.size()) % 8 != 0) contents += '\0';
-      headers[i].sh_offset = first + contents.size();
-      headers[i].sh_size = all[i].bytes.size();
+      Narrow(headers[i].sh_offset, first + contents.size());
+      Narrow(headers[i].sh_size, all[i].bytes.size());
       contents += all[i].bytes;
       if (all[i].type == SHT_NOTE) {
         programs.back().p_offset = headers[i].sh_offset;
       }
     }
     while ((first + contents.size()) % 8 != 0) contents += '\0';
-    Elf64_Ehdr header = {};
+    Ehdr header = {};
     std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_ident[EI_CLASS] = is_32_bit ? ELFCLASS32 : ELFCLASS64;
     header.e_ident[EI_DATA] = ELFDATA2LSB;
     header.e_ident[EI_VERSION] = EV_CURRENT;
     header.e_type = ET_DYN;
     header.e_machine = machine;
     header.e_version = EV_CURRENT;
-    header.e_entry = entry;
-    header.e_phoff = sizeof(Elf64_Ehdr);
-    header.e_shoff = first + contents.size();
-    header.e_ehsize = sizeof(Elf64_Ehdr);
-    header.e_phentsize = sizeof(Elf64_Phdr);
+    Narrow(header.e_entry, entry);
+    header.e_phoff = sizeof(Ehdr);
+    Narrow(header.e_shoff, first + contents.size());
+    header.e_ehsize = sizeof(Ehdr);
+    header.e_phentsize = sizeof(Phdr);
     header.e_phnum = static_cast<Elf64_Half>(programs.size());
-    header.e_shentsize = sizeof(Elf64_Shdr);
+    header.e_shentsize = sizeof(Shdr);
     header.e_shnum = static_cast<Elf64_Half>(headers.size());
     header.e_shstrndx = static_cast<Elf64_Half>(names_index);
     std::string bytes = BytesOf(header);
-    for (const Elf64_Phdr& program : programs) bytes += BytesOf(program);
+    for (const Elf64_Phdr& program : programs) {
+      Phdr part = {};
+      part.p_type = program.p_type;
+      part.p_flags = program.p_flags;
+      Narrow(part.p_offset, program.p_offset);
+      Narrow(part.p_vaddr, program.p_vaddr);
+      Narrow(part.p_paddr, program.p_paddr);
+      Narrow(part.p_filesz, program.p_filesz);
+      Narrow(part.p_memsz, program.p_memsz);
+      Narrow(part.p_align, program.p_align);
+      bytes += BytesOf(part);
+    }
     bytes += contents;
-    for (const Elf64_Shdr& section : headers) bytes += BytesOf(section);
-    return bytes;
-  }
-
-  // Writes the file and returns its bytes.
-  std::string WriteTo(const std::string& path) const {
-    std::string bytes = Bytes();
-    std::ofstream(path, std::ios::binary) << bytes;
+    for (const Shdr& section : headers) bytes += BytesOf(section);
     return bytes;
   }
 };

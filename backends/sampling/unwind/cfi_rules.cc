@@ -84,6 +84,7 @@ void RuleTable::OpenModule(symbolize::ModuleId module, ModuleRules& rules) {
 }
 
 uint32_t RuleTable::FindUncached(symbolize::ModuleId module, uint64_t address) {
+  if (modules_->module(module).is_386()) return 0;  // other registers
   if (module >= by_module_.size()) by_module_.resize(module + 1);
   ModuleRules& rules = by_module_[module];
   if (!rules.is_open) OpenModule(module, rules);

@@ -1,9 +1,14 @@
 #include "backends/sampling/unwind/cfi_rules.h"
 
 #include <dwarf.h>
+#include <elf.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "profiler/symbolize/address_space.h"
@@ -229,6 +234,29 @@ TEST_F(CfiRulesTest, WhatTheTablesDoNotSayIsGuessed) {
 TEST_F(CfiRulesTest, WhatHasNoFunctionHasNoRule) {
   EXPECT_EQ(Text(test_no_function), "no rule");
   EXPECT_EQ(Text(test_other_column), "no rule");
+}
+
+// This program's own file, and the same as if it were of 32 bits.
+TEST_F(CfiRulesTest, CodeOf32BitsHasNoRule) {
+  std::ostringstream file;
+  file << std::ifstream("/proc/self/exe", std::ios::binary).rdbuf();
+  for (const bool is_386 : {false, true}) {
+    std::string bytes = file.str();
+    ASSERT_GT(bytes.size(), sizeof(Elf64_Ehdr));
+    if (is_386) bytes[offsetof(Elf64_Ehdr, e_machine)] = EM_386;
+    const std::string path = testing::TempDir() + "/program";
+    std::ofstream(path, std::ios::binary) << bytes;
+    symbolize::ModuleTable modules;
+    const symbolize::ModuleId module =
+        modules.File(getpid(), {.path = path, .mapped_ns = INT64_MAX});
+    RuleTable rules(&modules);
+    for (const char* const label : {&test_row_pushed, &test_guessed}) {
+      const auto place =
+          symbolize::PlaceOf(space_, reinterpret_cast<uint64_t>(label));
+      EXPECT_EQ(rules.Find(module, place.address).cfa_kind == CfaKind::kNoRule,
+                is_386);
+    }
+  }
 }
 
 // One rule serves all addresses of its row, and no other.
