@@ -325,6 +325,25 @@ pid_t RunSleep(int program) {
   return child;
 }
 
+TEST_F(ElfModuleTest, TheVdsoOfA32BitProgramIsAnother) {
+  ModuleTable modules;
+  AddressSpace space;
+  for (const uint64_t address : {0xf7fc4000L, 0x7ffff7fc4000L}) {
+    AddMapping({.pid = getpid(),
+                .address = address,
+                .size_bytes = 0x1000,
+                .file = {.path = "[vdso]"}},
+               modules, space);
+  }
+  const auto module_at = [&](uint64_t address) -> const ElfModule& {
+    return modules.module(space.Find(address)->module);
+  };
+  EXPECT_EQ(module_at(0xf7fc4000).elf(), nullptr);
+  EXPECT_EQ(module_at(0xf7fc4000).path(), "[vdso32]");
+  EXPECT_NE(module_at(0x7ffff7fc4000).elf(), nullptr);
+  EXPECT_EQ(module_at(0x7ffff7fc4000).path(), "[vdso]");
+}
+
 // Its mappings as the kernel lists them, and as perf events tell of them.
 TEST_F(ElfModuleTest, AProgramOfAMemfdIsRead) {
   const int program = memfd_create("prog", MFD_CLOEXEC);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -12,9 +13,13 @@
 namespace kymo::symbolize {
 namespace {
 
-// The kernel's name for memory without a file, made uniform.
-std::string AnonymousName(std::string_view path) {
+constexpr uint64_t kEndOf32Bits = uint64_t{1} << 32;
+
+// The kernel's name for memory without a file, made uniform. The vdso of a
+// 32-bit program is not the one that this process has.
+std::string AnonymousName(std::string_view path, uint64_t address) {
   if (path.empty() || path == "//anon") return "[anon]";
+  if (path == "[vdso]" && address < kEndOf32Bits) return "[vdso32]";
   return std::string(path);
 }
 
@@ -56,7 +61,7 @@ void AddMapping(const ProcessMapping& mapping, ModuleTable& modules,
     file.end = mapping.address + mapping.size_bytes;
     added.module = modules.File(mapping.pid, file);
   } else {
-    added.module = modules.Named(AnonymousName(file.path));
+    added.module = modules.Named(AnonymousName(file.path, mapping.address));
   }
   const ElfModule& module = modules.module(added.module);
   // Without an image in memory only the absolute address has a meaning.
