@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import termios
+import time
 import unittest
 
 from tests.e2e.profile_cases import (KEEP_RAW, PROFILE, TARGET, TRAIN_MLP,
@@ -175,6 +176,25 @@ class GuestTest(ProfileTestCase):
         inner = [e for e in result.slices() if e["name"] == "after fork"]
         self.assertEqual(outer[0]["tid"], inner[0]["tid"])
         self.assertEqual(result.losses, {})
+
+    def test_daemon_is_named_although_its_parent_forks_late(self):
+        number = pathlib.Path(self.folder.name, "pid")
+        script = f"(sleep 60 >/dev/null 2>&1 & echo $! > {number}) &"
+        recorded = 0
+        for _ in range(6):
+            number.write_text("", encoding="utf-8")
+            result = self.profile("sh", "-c", script,
+                                  flags=("--activities=off_cpu",))
+            while not number.read_text(encoding="utf-8"):
+                time.sleep(0.01)
+            daemon = int(number.read_text(encoding="utf-8"))
+            os.kill(daemon, signal.SIGKILL)
+            if "perf_event_open" in result.stderr:
+                self.skipTest(f"NOT TESTED HERE: {result.stderr}")
+            if daemon in {t["pid"] for t in result.summary["threads"]}:
+                recorded += 1
+                self.assertIn(f"({daemon}) still runs", result.stderr)
+        self.assertGreater(recorded, 0)
 
     def test_descriptors_of_the_target_are_the_callers(self):
         plain = subprocess.run(

@@ -5,8 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -284,6 +286,11 @@ class ProfileRun {
     recording_->Poll();
     // It reads what the kernel counted for the program up to its end.
     stopped_ = recording_->Stop();
+    // And what began since: a daemon's parent ends before the second fork.
+    std::vector<int>& ran = facts_.ran_at_end;
+    std::ranges::copy(processes::RunningSince(child.pid()),
+                      std::back_inserter(ran));
+    std::ranges::sort(ran);
     *wait_status = child.Reap();
     facts_.cpu_ns = ChildrenCpuNs() - cpu_before_ns;
     facts_.wait_status = *wait_status;
