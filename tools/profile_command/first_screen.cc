@@ -182,6 +182,7 @@ FittedTable FunctionsTable(const report::SampleTable& table,
 
 // Stands in place of the table of functions.
 std::string NoSampleLine(const model::Trace& trace, DurationNs cpu_ns) {
+  if (cpu_ns == 0) return "No functions: no CPU time was used.";
   const bool is_lost =
       trace.ledger().Get(model::Loss::kSamplesNotDelivered) > 0;
   return absl::StrCat("No functions: no sample fell into the ",

@@ -129,18 +129,21 @@ TEST(ColumnsTest, RowsOfRanges) {
 // A program that ends at once.
 TEST(ColumnsTest, SaysWhyThereAreNoFunctions) {
   const auto screen = [](DurationNs period_ns, bool has_table,
-                         uint64_t lost = 0) {
+                         uint64_t lost = 0, DurationNs cpu_ns = 20'000'000) {
     TestTrace t;
     t.data().sampling_period_ns = period_ns;
     t.data().ledger.Add(model::Loss::kSamplesNotDelivered, lost);
     return Screen({.has_threads = has_table}, {}, std::move(t),
-                  {.cpu_ns = 20'000'000});
+                  {.cpu_ns = cpu_ns});
   };
   EXPECT_THAT(screen(1'000'000, true),
               HasSubstr("\nNo functions: no sample fell into the 20.000ms of "
                         "CPU time. More come with --sampling_hz=10000.\n"));
   EXPECT_THAT(screen(1'000'000, true, 20),
               HasSubstr("20.000ms of CPU time. \"Lost\" below says why.\n"));
+  // As of a program that was stopped meanwhile.
+  EXPECT_THAT(screen(1'000'000, true, 0, 0),
+              HasSubstr("\nNo functions: no CPU time was used.\n"));
   EXPECT_THAT(screen(0, true), Not(HasSubstr("No functions")));
   EXPECT_THAT(screen(1'000'000, false), Not(HasSubstr("No functions")));
 }
