@@ -97,8 +97,8 @@ absl::StatusOr<const TraceImporter*> FindImporter(
   return absl::InvalidArgumentError(
       absl::StrCat(path, ": no importer knows this file, which begins with \"",
                    absl::CHexEscape(head.substr(0, kShownBytes)),
-                   "\"; a name of an importer (--importer, "
-                   "LoadOptions::importer) forces one of: ",
+                   "\"; --importer=NAME (LoadOptions::importer) reads it "
+                   "as one of: ",
                    importers.Names()));
 }
 

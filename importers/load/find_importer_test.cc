@@ -82,13 +82,11 @@ TEST_F(FindImporterTest, SaysWhatItSaw) {
   EXPECT_NE(found.status().ToString().find("one, two"), std::string::npos);
   // Of a longer file, the first 24 bytes.
   const std::string path = Write("long", "abcdefghijklmnopqrstuvwxyz");
-  EXPECT_EQ(
-      FindImporter(path, importers_).status().message(),
-      path +
-          ": no importer knows this file, which begins with "
-          "\"abcdefghijklmnopqrstuvwx\"; a name of an importer (--importer, "
-          "LoadOptions::importer) forces one of: "
-          "one, two");
+  EXPECT_EQ(FindImporter(path, importers_).status().message(),
+            path +
+                ": no importer knows this file, which begins with "
+                "\"abcdefghijklmnopqrstuvwx\"; --importer=NAME "
+                "(LoadOptions::importer) reads it as one of: one, two");
 }
 
 TEST_F(FindImporterTest, SaysWhichFileToReadInsteadOfPerfettos) {
