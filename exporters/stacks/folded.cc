@@ -216,20 +216,26 @@ class FoldedStacks::Sizes {
   std::vector<Part> parts_;
 };
 
-int64_t FoldedStacks::LeastWeight(uint64_t max_bytes, int64_t at_least) const {
+int64_t FoldedStacks::LeastWeight(uint64_t max_bytes, int64_t at_least,
+                                  uint64_t* bytes) const {
   const Sizes sizes(*this, Totals(), at_least);
-  if (sizes.BytesIfPruned(at_least) <= max_bytes) return at_least;
-  int64_t least = at_least + 1;
+  int64_t least = at_least;
   int64_t most = total() + 1;
-  while (least < most) {
-    const int64_t middle = least + (most - least) / 2;
-    if (sizes.BytesIfPruned(middle) <= max_bytes) {
-      most = middle;
-    } else {
-      least = middle + 1;
+  uint64_t size = sizes.BytesIfPruned(least);
+  if (size > max_bytes) {
+    ++least;
+    while (least < most) {
+      const int64_t middle = least + (most - least) / 2;
+      if (sizes.BytesIfPruned(middle) <= max_bytes) {
+        most = middle;
+      } else {
+        least = middle + 1;
+      }
     }
+    size = sizes.BytesIfPruned(least);
   }
-  return sizes.BytesIfPruned(least) <= max_bytes ? least : total() + 2;
+  if (bytes != nullptr) *bytes = size;
+  return size <= max_bytes ? least : total() + 2;
 }
 
 void FoldedStacks::Prune(int64_t least) {

@@ -87,7 +87,9 @@ class FoldedStacks {
   // The least w, from `at_least` on, for which Prune(w) leaves at most
   // `max_bytes` of text. More than total() + 1 if none does: a line of each
   // root is left. With a higher `at_least` it takes less memory.
-  int64_t LeastWeight(uint64_t max_bytes, int64_t at_least = 0) const;
+  // `bytes` becomes the size of that text.
+  int64_t LeastWeight(uint64_t max_bytes, int64_t at_least = 0,
+                      uint64_t* bytes = nullptr) const;
   // Moves what weighs less than `least`, with everything below it, to [other].
   // At most once, until Restore takes it back.
   void Prune(int64_t least);

@@ -105,8 +105,12 @@ TEST(FoldedTest, TheLeastWeightIsTheFirstThatFits) {
   folded.Add(folded.Below(root, folded.FrameOf("c")), 5);
   // "app;a 900\n", "app;b 7\n" and "app;c 5\n" are 26 bytes. With "b" and
   // "c" in "app;[other] 12\n" it would be 25.
+  uint64_t bytes = 0;
+  EXPECT_EQ(folded.LeastWeight(30, 0, &bytes), 0);
+  EXPECT_EQ(bytes, 26u);
   EXPECT_EQ(folded.LeastWeight(26), 0);
-  EXPECT_EQ(folded.LeastWeight(25), 8);
+  EXPECT_EQ(folded.LeastWeight(25, 0, &bytes), 8);
+  EXPECT_EQ(bytes, 25u);
 }
 
 // Of a tree of chains and forks, whatever fits after Prune is found.
@@ -300,7 +304,7 @@ TEST(FoldedTest, WhatDoesNotFitIsOther) {
   ExportNotes notes;
   ExportOptions options = Folded();
   options.notes = &notes;
-  options.max_bytes = 8 * 100;  // of which this file gets 100
+  options.max_bytes = 2 * 100;  // of which this file gets 100
   EXPECT_THAT(Stacks(ManyFunctions(), options),
               ElementsAre(Pair("stacks.folded",
                                "xz;[other] 1000\n"

@@ -45,6 +45,7 @@ constexpr char kWallFile[] = "stacks.wall.folded";
 constexpr char kAllocatedFile[] = "stacks.memory.folded";
 constexpr char kAliveFile[] = "stacks.memory.alive.folded";
 constexpr char kSpeedscopeFile[] = "stacks.speedscope.json";
+constexpr uint64_t kMostFiles = 6;  // of text
 
 enum class Format { kFolded, kSpeedscope, kPprof };
 
@@ -148,9 +149,17 @@ void FoldSums(const WindowSums& sums, FoldedStacks& folded) {
 // The text files of one run of the exporter.
 class Files {
  public:
+  // They get half of the bytes; the other half is for speedscope's file.
   Files(const Settings& settings, const ExportOptions& options,
         OutputDirectory& out, std::vector<std::string>& names)
-      : settings_(settings), options_(options), out_(out), names_(names) {}
+      : settings_(settings),
+        options_(options),
+        out_(out),
+        names_(names),
+        bytes_left_(options.max_bytes / 2) {}
+
+  // At most so many are to come. What one leaves is for those behind it.
+  void Expect(uint64_t files) { files_left_ = files; }
 
   FoldedStacks Empty(const Trace& trace) const {
     return FoldedStacks(trace, static_cast<uint32_t>(settings_.max_frames));
@@ -167,12 +176,13 @@ class Files {
     }
     const auto share = static_cast<int64_t>(
         std::ceil(min_share * static_cast<double>(folded.total())));
-    // Half of the bytes is for speedscope's file, and six files share the
-    // other half.
-    const int64_t fitting =
-        options_.max_bytes == 0
-            ? 0
-            : folded.LeastWeight(options_.max_bytes / 12, share);
+    int64_t fitting = 0;
+    if (options_.max_bytes != 0) {
+      uint64_t bytes = 0;
+      fitting = folded.LeastWeight(bytes_left_ / files_left_, share, &bytes);
+      bytes_left_ -= std::min(bytes, bytes_left_);
+      files_left_ = std::max<uint64_t>(files_left_ - 1, 1);
+    }
     folded.Prune(std::max(share, fitting));
     if (fitting > folded.total() + 1) return LeaveOut(name, folded);
     names_.emplace_back(name);
@@ -215,6 +225,8 @@ class Files {
   const ExportOptions& options_;
   OutputDirectory& out_;
   std::vector<std::string>& names_;
+  uint64_t bytes_left_;
+  uint64_t files_left_ = 1;
 };
 
 // As with the other formats, the names of the files are added to `names`.
@@ -228,6 +240,15 @@ absl::Status WriteFoldedFiles(const Trace& trace, const MemoryStackSums& memory,
       stacks::StackRoots(trace, settings.threads);
   const Metric metric = settings.metric;
   const bool has_samples = trace.has_samples();
+  const bool has_ranges = !has_samples || stacks::HasRanges(trace);
+  const std::vector<analysis::WaitGroup> waits =
+      analysis::WaitsByThreadAndPlace(trace);
+  // Samples and waits have no count in common.
+  const bool has_wall =
+      !waits.empty() && has_samples && metric == Metric::kWeight;
+  files.Expect(uint64_t{has_samples} + uint64_t{has_ranges} +
+               uint64_t{!waits.empty()} + uint64_t{has_wall} +
+               (memory.empty() ? 0 : 2));
   FoldedStacks sampled = files.Empty(trace);
   if (has_samples) {
     FoldSamples(trace, roots, metric, sampled);
@@ -238,21 +259,18 @@ absl::Status WriteFoldedFiles(const Trace& trace, const MemoryStackSums& memory,
   if (!settings.Writes(Format::kFolded) && !settings.Writes(Format::kPprof)) {
     return absl::OkStatus();
   }
-  if (!has_samples || stacks::HasRanges(trace)) {
+  if (has_ranges) {
     FoldedStacks folded = files.Empty(trace);
     FoldRanges(trace, roots, metric, folded);
     KYMO_RETURN_IF_ERROR(
         files.WriteFolded(folded, has_samples ? kRangesFile : kFoldedFile));
   }
-  const std::vector<analysis::WaitGroup> waits =
-      analysis::WaitsByThreadAndPlace(trace);
   if (!waits.empty()) {
     FoldedStacks folded = files.Empty(trace);
     FoldWaits(roots, waits, metric, folded);
     KYMO_RETURN_IF_ERROR(files.WriteFolded(folded, kOffCpuFile));
   }
-  // Samples and waits have no count in common.
-  if (!waits.empty() && has_samples && metric == Metric::kWeight) {
+  if (has_wall) {
     sampled.Restore();
     FoldWaits(roots, waits, metric, sampled);
     KYMO_RETURN_IF_ERROR(files.WriteFolded(sampled, kWallFile));
@@ -344,10 +362,13 @@ class StacksExporter final : public TraceExporter {
     std::vector<std::string> names;
     std::vector<std::string> of_ranges;
     Files files(settings, options, out, of_ranges);
+    files.Expect(rest.has_samples() ? kMostFiles : 1);
     FoldedStacks ranges = files.Empty(rest);
     FoldSums(sums, ranges);
     if (rest.has_samples()) {
-      KYMO_ASSIGN_OR_RETURN(names, Export(rest, options, out));
+      ExportOptions of_rest = options;
+      of_rest.max_bytes -= options.max_bytes / (2 * kMostFiles);
+      KYMO_ASSIGN_OR_RETURN(names, Export(rest, of_rest, out));
       if (stacks::HasRanges(rest) && !sums.rest_has_windows_ranges()) {
         FoldRanges(rest, stacks::StackRoots(rest, /*threads=*/false),
                    Metric::kWeight, ranges);
