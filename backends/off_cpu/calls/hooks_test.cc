@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +37,7 @@
 #include "backends/sampling/sample_ring_reader.h"
 #include "backends/sampling/target/target_timer.h"
 #include "profiler/base/clock.h"
+#include "profiler/record/host/restricted_calls.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -665,14 +667,23 @@ TEST_F(HooksTest, TheSignalOfTimersIsNotBlocked) {
 
 // The last test: it ends the watching.
 TEST_F(HooksTest, AProgramThatRestrictsItselfHasNoHooksAndNoTimers) {
-  for (long (*const restrict)() :
-       {+[] { return long{prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)}; },
-        +[] { return syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); },
-        +[] { return syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, 0); }}) {
+  struct Restriction {
+    long (*set)();
+    bool is_filter;
+  };
+  for (const auto& [set, is_filter] : std::initializer_list<Restriction>{
+           {[] { return long{prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)}; }, false},
+           {[] { return syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); },
+            false},
+           {[] { return long{prctl(PR_SET_SECCOMP, 9, 0, 0, 0)}; }, true},
+           {[] { return syscall(SYS_prctl, PR_SET_SECCOMP, 9, 0, 0, 0); },
+            true},
+           {[] { return syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, 0); },
+            true}}) {
     const auto timers = TimerRing();
-    EXPECT_TRUE(IsTrueWithTimers([&] {
-      (void)restrict();
-      return !IsWatching();
+    EXPECT_TRUE(IsTrueWithTimers([&, set = set, is_filter = is_filter] {
+      (void)set();
+      return !IsWatching() && record::calls_are_restricted == is_filter;
     }));
 #if !defined(__aarch64__)  // where there are no timers
     EXPECT_EQ(timers->ring()->stops[0], 1u);

@@ -5,6 +5,7 @@
 
 #include "backends/off_cpu/target/hook.h"
 #include "backends/sampling/target/target_timer.h"
+#include "profiler/record/host/restricted_calls.h"
 
 namespace {
 
@@ -275,10 +276,14 @@ KYMO_FCNTL_HOOK(fcntl64)
 
 namespace {
 
-// The timers would make system calls in any code of the program.
-void StopForRestriction() noexcept {
+// The timers would make system calls in any code of the program. Its ranges and
+// allocations are recorded on, with as few calls as may be.
+void StopForRestriction(bool sets_filter) noexcept {
   kymo::off_cpu::StopWatching();
   kymo::TargetTimerStop(kymo::sampling::TimerStop::kRestricted);
+  if (sets_filter) {
+    kymo::record::calls_are_restricted.store(true, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace
@@ -287,7 +292,7 @@ void StopForRestriction() noexcept {
 KYMO_EXPORT int prctl(int option, unsigned long a, unsigned long b,
                       unsigned long c, unsigned long d) noexcept {
   using namespace kymo::off_cpu;  // NOLINT
-  if (RestrictsCalls(option)) StopForRestriction();
+  if (RestrictsCalls(option)) StopForRestriction(option == kSetSeccomp);
   return REAL(prctl)(option, a, b, c, d);
 }
 
@@ -339,7 +344,7 @@ long Syscall(long number, long a, long b, long c, long d, long e,
              long f) noexcept {
   using namespace kymo::off_cpu;  // NOLINT
   if (number == SYS_seccomp || (number == SYS_prctl && RestrictsCalls(a))) {
-    StopForRestriction();
+    StopForRestriction(number == SYS_seccomp || a == kSetSeccomp);
   }
   if (number == SYS_futex && IsWatching() && WaitsOrWakes(b)) {
     return Futex(a, b, c, d, e, f);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "profiler/base/descriptor.h"
+#include "profiler/record/host/restricted_calls.h"
 
 namespace kymo::record {
 
@@ -25,6 +26,7 @@ void Store(const char (&name)[kNameBytes], StreamEntry& entry) noexcept {
 }  // namespace
 
 void StoreThreadName(StreamEntry& entry) noexcept {
+  if (calls_are_restricted) return;
   char name[kNameBytes] = {};
   if (prctl(PR_GET_NAME, name) == 0) Store(name, entry);
 }

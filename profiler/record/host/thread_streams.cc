@@ -10,6 +10,7 @@
 #include "profiler/base/clock.h"
 #include "profiler/record/host/live_sessions.h"
 #include "profiler/record/host/own_process.h"
+#include "profiler/record/host/restricted_calls.h"
 #include "profiler/record/host/thread_names.h"
 
 namespace kymo::record {
@@ -203,7 +204,7 @@ void CountWithoutStream() noexcept {
 
 // Makes the chunk's pages present, unless this process has done so before.
 void PopulateOnce(Wiped* wiped, uint32_t chunk) noexcept {
-  if (chunk >= kMaxTrackedChunks) return;
+  if (chunk >= kMaxTrackedChunks || calls_are_restricted) return;
   uint64_t& word = wiped->populated[chunk / 64];
   const uint64_t bit = uint64_t{1} << (chunk % 64);
   if (__atomic_fetch_or(&word, bit, __ATOMIC_RELAXED) & bit) return;
