@@ -10,6 +10,7 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/text/csv_field.h"
 #include "profiler/text/json_text.h"
+#include "profiler/text/markdown_cell.h"
 #include "profiler/text/text_cells.h"
 #include "profiler/text/visible_text.h"
 
@@ -59,16 +60,6 @@ void MakeUnique(std::vector<std::string>& names) {
       names[i] = absl::StrCat(name, ":", n);
     }
   }
-}
-
-// A bar would end a cell of Markdown.
-std::string EscapedBars(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '|') escaped += '\\';
-    escaped += c;
-  }
-  return escaped;
 }
 
 }  // namespace
@@ -144,7 +135,7 @@ absl::Status ResultWriter::Keep(std::span<const QueryValue> row) {
                      std::holds_alternative<int64_t>(value) ||
                          std::holds_alternative<double>(value)});
     if (format_ == ResultFormat::kMarkdown) {
-      cells.back().text = EscapedBars(cells.back().text);
+      cells.back().text = MarkdownCell(cells.back().text);
     }
     kept_bytes_ +=
         static_cast<int64_t>(sizeof(Cell) + cells.back().text.capacity());
@@ -182,7 +173,7 @@ void ResultWriter::AppendKept() {
   std::vector<size_t> widths;
   for (size_t i = 0; i < columns_.size(); ++i) {
     std::string name = VisibleText(columns_[i]);
-    if (format_ == ResultFormat::kMarkdown) name = EscapedBars(name);
+    if (format_ == ResultFormat::kMarkdown) name = MarkdownCell(name);
     // A column of numbers has its name above them.
     const bool is_number =
         !kept_.empty() && std::ranges::any_of(kept_, [&](const auto& row) {

@@ -1,5 +1,6 @@
 #include "profiler/query/result_writer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -88,11 +89,20 @@ TEST(ResultWriterTest, JsonNumbersNamesThatComeAgain) {
 
 TEST(ResultWriterTest, Markdown) {
   EXPECT_EQ(Written(ResultFormat::kMarkdown, kColumns, SomeRows()),
-            "| name         |   n |     x |\n"
-            "| ------------ | --: | ----: |\n"
-            "| aten::mm     |  12 |   0.5 |\n"
-            "| NULL         |  -3 |  NULL |\n"
-            "| a\\|\"b\"\\n\\x1b |   4 | 1e+30 |\n");
+            "| name           |   n |     x |\n"
+            "| -------------- | --: | ----: |\n"
+            "| aten::mm       |  12 |   0.5 |\n"
+            "| NULL           |  -3 |  NULL |\n"
+            "| a\\|\"b\"\\\\n\\\\x1b |   4 | 1e+30 |\n");
+}
+
+// Forges take <int> for an element, and show nothing of it.
+TEST(ResultWriterTest, MarkdownShowsNamesAsTheyAre) {
+  const std::string text =
+      Written(ResultFormat::kMarkdown, {"a_b"}, {{"vector<int>"}, {"a\\|b"}});
+  EXPECT_THAT(text, testing::HasSubstr("| a\\_b "));
+  EXPECT_THAT(text, testing::HasSubstr("| vector\\<int\\> |"));
+  EXPECT_THAT(text, testing::HasSubstr("| a\\\\\\|b "));
 }
 
 TEST(ResultWriterTest, WithoutRows) {

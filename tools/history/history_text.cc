@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "profiler/text/json_writer.h"
+#include "profiler/text/markdown_cell.h"
 #include "profiler/text/visible_text.h"
 #include "tools/history/history.h"
 

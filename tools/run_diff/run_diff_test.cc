@@ -181,12 +181,6 @@ TEST(RunDiffTest, TablesLookAsTheFlagsSay) {
   EXPECT_THAT(text, testing::ContainsRegex("mm +slower +0\\.001s"));
 }
 
-TEST(MarkdownCellTest, NobodyIsMentioned) {
-  EXPECT_EQ(MarkdownCell("@all #1 $x$ a|b 5 %"),
-            "<span>@</span>all <span>#</span>1 <span>$</span>x<span>$</span> "
-            "a\\|b 5 %");
-}
-
 TEST(MarkupTextTest, HasNoCharacterThatXmlForbids) {
   EXPECT_EQ(MarkupText("a\xEF\xBF\xBE<\xEF\xBF\xBF"),
             "a\xEF\xBF\xBD&lt;\xEF\xBF\xBD");

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "profiler/base/strings.h"
 #include "profiler/text/json_writer.h"
+#include "profiler/text/markdown_cell.h"
 #include "profiler/text/text_cells.h"
 #include "tools/run_diff/run_diff.h"
 

@@ -1,7 +1,5 @@
 #include "tools/run_diff/run_key.h"
 
-#include <cctype>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
@@ -35,26 +33,6 @@ std::string RunAmountText(RunTable table, double amount,
                           std::string_view time_unit) {
   if (IsTimeTable(table)) return report::FormatTime(amount, time_unit);
   return absl::StrFormat("%.10g", amount);
-}
-
-std::string MarkdownCell(const std::string& text) {
-  constexpr std::string_view kMarkdown = "\\|`*_<>[]~&";
-  // Forges look for these in the text that Markdown gives, where a backslash is
-  // gone. In an element of its own, the character is followed by nothing.
-  constexpr std::string_view kReferences = "@#$!&~%^";
-  std::string cell;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const bool is_followed = i + 1 < text.size() &&
-                             !isspace(static_cast<unsigned char>(text[i + 1]));
-    const bool is_reference =
-        c == '$' || (is_followed && kReferences.find(c) != kReferences.npos);
-    if (is_reference) cell += "<span>";
-    if (kMarkdown.find(c) != kMarkdown.npos) cell += '\\';
-    cell += c;
-    if (is_reference) cell += "</span>";
-  }
-  return cell;
 }
 
 std::string MarkupText(std::string_view text) {

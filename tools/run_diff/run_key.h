@@ -52,10 +52,7 @@ std::string RunAmountText(RunTable table, double amount,
 
 enum class RunFormat { kText, kMarkdown, kJson };
 
-// With the characters escaped that mean something in Markdown, or to the forges
-// that show it: @all, #1 and $x$ stay text.
-std::string MarkdownCell(const std::string& text);
-// The same for HTML and XML, between tags and within double quotes. What no
+// The text for HTML and XML, between tags and within double quotes. What no
 // document may have is shown: control characters, broken UTF-8.
 std::string MarkupText(std::string_view text);
 
