@@ -346,7 +346,9 @@ std::string NumberText(double number) {
     return absl::StrCat(static_cast<int64_t>(number));
   }
   if (number == std::floor(number)) return absl::StrFormat("%.17g", number);
-  return absl::StrFormat("%.4g", number);
+  // Of a share four digits are enough. A limit of a count, such as 12468.45,
+  // needs them all: it is shown beside the count that is over it.
+  return absl::StrFormat("%.*g", std::abs(number) < 1 ? 4 : 15, number);
 }
 
 std::string UpdatedBudget(std::string_view text,

@@ -119,6 +119,7 @@ TEST(BudgetTest, LargeBudgetsAreReadAndWritten) {
 TEST(BudgetTest, WholeNumbersAreExact) {
   EXPECT_EQ(NumberText(123456789012345678), "123456789012345680");
   EXPECT_EQ(NumberText(0.123456), "0.1235");
+  EXPECT_EQ(NumberText(12345 * 1.01), "12468.45");
 }
 
 TEST(BudgetTest, EveryNumberReadsBack) {
