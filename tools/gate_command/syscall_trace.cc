@@ -155,6 +155,9 @@ class Tracer {
       return;
     }
     if (event == PTRACE_EVENT_EXEC) {
+      // What this process did before the program's exec is not the program's.
+      if (has_begun_) CountLoading(threads_[thread]);
+      has_begun_ = true;
       threads_[thread] = {.may_be_loading = true};
       if (thread == program_) run_.has_library = false;
     }
@@ -205,15 +208,20 @@ class Tracer {
     return thread.may_be_loading ? thread.loading : sum_;
   }
 
+  // For a program that has ended, or begins another one, and of which nobody
+  // said that the loader was done: there was none.
+  void CountLoading(const Thread& thread) {
+    const Counts& counts = thread.loading;
+    sum_.system_calls += counts.system_calls;
+    sum_.files_opened += counts.files_opened;
+    sum_.bytes_read += counts.bytes_read;
+    sum_.bytes_written += counts.bytes_written;
+  }
+
   void End(pid_t id) {
     const auto found = threads_.find(id);
     if (found != threads_.end()) {
-      // Nobody said that the loader was done: there was none.
-      const Counts& counts = found->second.loading;
-      sum_.system_calls += counts.system_calls;
-      sum_.files_opened += counts.files_opened;
-      sum_.bytes_read += counts.bytes_read;
-      sum_.bytes_written += counts.bytes_written;
+      CountLoading(found->second);
       threads_.erase(found);
     }
     run_.system_calls = sum_.system_calls;
@@ -228,7 +236,8 @@ class Tracer {
   Counts sum_;
   uint64_t page_faults_ = 0;
   uint64_t loading_faults_ = 0;
-  bool has_ended_ = false;  // the program
+  bool has_begun_ = false;  // the program
+  bool has_ended_ = false;
   std::chrono::steady_clock::time_point end_of_patience_;
   std::set<pid_t> killed_;
   absl::Status broken_;

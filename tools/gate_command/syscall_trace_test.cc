@@ -119,6 +119,17 @@ TEST(SyscallTraceTest, SaysWhetherTheLibraryIsThere) {
       Trace({"/bin/sh", "-c", "exec /sbin/ldconfig --version"}).has_library);
 }
 
+// Without the library, nobody says where a loader ends.
+TEST(SyscallTraceTest, CountsWhatRanBeforeAnExec) {
+  const auto files_of = [](const std::vector<std::string>& command) {
+    TracedRun run;
+    EXPECT_TRUE(TraceSystemCalls(command, {}, run).ok());
+    return run.files_opened;
+  };
+  EXPECT_EQ(files_of({"/bin/sh", "-c", "exec /bin/true"}),
+            files_of({"/bin/sh", "-c", ":"}) + files_of({"/bin/true"}));
+}
+
 // What compilers call with _FORTIFY_SOURCE.
 TEST(SyscallTraceTest, CountsFortifiedCalls) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
