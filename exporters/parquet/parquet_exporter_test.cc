@@ -210,5 +210,22 @@ TEST(ParquetExporterTest, LongTextsMakeSmallRowGroups) {
   EXPECT_EQ(file.row_count(), 4096u);
 }
 
+// A page is at most as long as a reader takes, whatever the texts' lengths.
+TEST(ParquetExporterTest, VeryLongTextsMakeRowGroupsOfFewRows) {
+  TestTrace t;
+  t.AddProcess(1, "app");
+  const auto main = t.AddThread(1, 1, "main");
+  for (int i = 0; i < 24; ++i) {
+    t.AddRange(main, std::string(1 << 20, 'x') + std::to_string(i), i, i + 1);
+  }
+  const Exported files = Export(*NewParquetExporter(), std::move(t).Build());
+  const FileReader file = Open(files.at(FileOf("events")));
+  ASSERT_GE(file.group_count(), 3u);
+  EXPECT_EQ(file.row_count(), 24u);
+  for (size_t g = 0; g < file.group_count(); ++g) {
+    EXPECT_LE(file.group_rows(g), 8u);
+  }
+}
+
 }  // namespace
 }  // namespace kymo

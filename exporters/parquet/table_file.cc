@@ -150,17 +150,23 @@ size_t TableFile::GroupEnd(const std::vector<tables::Column>& columns,
   const size_t most = std::min(rows, begin + kGroupRows);
   if (trace_.strings().memory_bytes() <= 2 * kMostTextBytes) return most;
   std::array<tables::TextId, kStep> ids;
+  std::array<size_t, kStep> row_bytes;
   size_t bytes = 0;
   for (size_t at = begin; at < most; at += kStep) {
     const size_t end = std::min(most, at + kStep);
+    row_bytes.fill(0);
     for (const tables::Column& column : columns) {
       if (column.type != tables::ColumnType::kText) continue;
       tables_.Texts(column, at, end, ids.data());
       for (size_t i = 0; i < end - at; ++i) {
-        if (ids[i] != tables::kNoText) bytes += tables_.Text(ids[i]).size();
+        if (ids[i] == tables::kNoText) continue;
+        row_bytes[i] += tables_.Text(ids[i]).size();
       }
     }
-    if (bytes > kMostTextBytes) return end;
+    for (size_t i = 0; i < end - at; ++i) {
+      bytes += row_bytes[i];
+      if (bytes > kMostTextBytes) return at + i + 1;
+    }
   }
   return most;
 }
