@@ -159,13 +159,16 @@ int kymo_python_table(void* trace, const char* table,
   });
 }
 
+// Another thread may close the trace while a call has given Python's lock back,
+// so each such call holds it.
 int kymo_python_sql(void* trace, const char* sql, size_t size, void** rows,
                     char** text) {
   return Guarded(text, [&]() -> absl::Status {
+    const kymo::python::Trace held = TraceOf(trace);
     WithoutLock unlocked;
-    KYMO_ASSIGN_OR_RETURN(
-        kymo::python::Rows found,
-        TraceOf(trace)->Sql({sql, size}, [&] { return unlocked.MustStop(); }));
+    KYMO_ASSIGN_OR_RETURN(kymo::python::Rows found, held->Sql({sql, size}, [&] {
+      return unlocked.MustStop();
+    }));
     *rows = new kymo::python::Rows(std::move(found));
     return absl::OkStatus();
   });
@@ -174,9 +177,10 @@ int kymo_python_sql(void* trace, const char* sql, size_t size, void** rows,
 int kymo_python_averages(void* trace, const char* const* flags,
                          size_t flag_count, void** rows, char** text) {
   return Guarded(text, [&]() -> absl::Status {
+    const kymo::python::Trace held = TraceOf(trace);
     const WithoutLock unlocked;
     KYMO_ASSIGN_OR_RETURN(kymo::python::Rows found,
-                          TraceOf(trace)->Averages(TextsOf(flags, flag_count)));
+                          held->Averages(TextsOf(flags, flag_count)));
     *rows = new kymo::python::Rows(std::move(found));
     return absl::OkStatus();
   });
@@ -200,9 +204,10 @@ void kymo_python_rows_close(void* rows) { delete &kymo::python::RowsOf(rows); }
 int kymo_python_report(void* trace, const char* const* flags, size_t flag_count,
                        char** text) {
   return Guarded(text, [&]() -> absl::Status {
+    const kymo::python::Trace held = TraceOf(trace);
     const WithoutLock unlocked;
     KYMO_ASSIGN_OR_RETURN(const std::string report,
-                          TraceOf(trace)->Report(TextsOf(flags, flag_count)));
+                          held->Report(TextsOf(flags, flag_count)));
     *text = kymo::python::CopyOf(report);
     return absl::OkStatus();
   });

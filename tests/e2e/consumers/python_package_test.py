@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 import warnings
 
 import duckdb
@@ -226,6 +227,32 @@ class LifeTest(PackageCase):
         self.assertEqual(len(found), 8)
         for each in found:
             self.assertIn(each, (wanted, len(wanted)))
+
+    def test_a_trace_may_be_closed_while_it_answers(self):
+        trace = kymo.load(self.path, sql_max_seconds=1)
+        errors = []
+
+        def ask():
+            try:
+                trace.sql("select count(*) from " + ", ".join(
+                    f"events e{i}" for i in range(12)))
+            except kymo.Error as error:
+                errors.append(str(error))
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        time.sleep(0.2)  # the query runs
+        trace.close()
+        kymo.load(self.path)  # takes the memory that is free
+        thread.join()
+        self.assertRegex(" ".join(errors), "longer than 1 s")
+
+    def test_an_iterator_opens_nothing_before_its_first_row(self):
+        events = self.trace.events
+        events.columns  # known from now on
+        with unittest.mock.patch.object(kymo._library, "table") as opened:
+            iter(events)
+            opened.assert_not_called()
 
     def test_others_see_of_the_library_what_python_calls(self):
         """Names of the C++ library are the same for all."""

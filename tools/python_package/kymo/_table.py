@@ -52,7 +52,10 @@ class Table:
         return True
 
     def __iter__(self):
-        return _arrow.rows(self._open_stream(), self._columns())
+        # The stream is opened when the first row is wanted. Of an iterator that
+        # is dropped before, nobody would close it.
+        columns = self._columns()
+        yield from _arrow.rows(self._open_stream(), columns)
 
     def to_pandas(self):
         """A pandas.DataFrame. It takes pandas and pyarrow."""
