@@ -5,6 +5,7 @@
 //   for (const std::string& sentence : over) Say(sentence);
 //
 //   self_cpu         a range's time that surely changed, and all of them
+//   steady_cpu       the same without disturbances (steady_times.h)
 //   function_cpu     the same of sampled functions
 //   calls            calls of a range
 //   allocations, allocated_bytes, peak_bytes   of the heap
