@@ -1,6 +1,7 @@
 #include "importers/load/id_space.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace kymo {
 namespace {
@@ -23,10 +24,14 @@ std::map<int64_t, int64_t> IdSpace::TakePids(
   }
   std::set<int64_t> taken = pids_;
   taken.insert(own.begin(), own.end());
+  // Behind the largest one, or (that may be the largest of all) from 1 on.
+  int64_t free = std::max<int64_t>(*taken.rbegin(), 0);
   std::map<int64_t, int64_t> changed;
   for (const int64_t pid : own) {
     if (!pids_.contains(pid)) continue;
-    const int64_t free = *taken.rbegin() + 1;
+    do {
+      free = free == std::numeric_limits<int64_t>::max() ? 1 : free + 1;
+    } while (taken.contains(free));
     taken.insert(free);
     changed[pid] = free;
   }

@@ -1,6 +1,7 @@
 #include "importers/load/load.h"
 
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -115,6 +116,17 @@ TEST(IdSpaceTest, EachFileHasIdsOfItsOwn) {
             (std::map<int64_t, int64_t>{{7, 12}, {9, 13}, {11, 14}}));
   EXPECT_EQ(third[0].processes[0].parent_pid, 3);
   EXPECT_EQ(third[0].tracks[0].logical_id, 4u);
+}
+
+TEST(IdSpaceTest, BehindTheLargestPidThereAreOthers) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  IdSpace ids;
+  std::vector<model::TraceShard> shards(1), again(1);
+  shards[0].processes = {{.pid = 2}, {.pid = kMost - 1}, {.pid = kMost}};
+  again[0].processes = shards[0].processes;
+  EXPECT_TRUE(ids.Separate(shards).empty());
+  EXPECT_EQ(ids.Separate(again),
+            (std::map<int64_t, int64_t>{{2, 1}, {kMost - 1, 3}, {kMost, 4}}));
 }
 
 // Like the fake importer's, with a process's name and a window.
