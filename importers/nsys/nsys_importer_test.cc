@@ -303,7 +303,7 @@ TEST(NsysImporterTest, NullsTextsAndHugeNumbersAreNoTrouble) {
   EXPECT_NE(FindRule(imported.findings, "wrong_type"), nullptr);
   EXPECT_NE(FindRule(imported.findings, "time_impossible"), nullptr);
   const Trace trace = TraceOf(std::move(imported));
-  EXPECT_GT(trace.ledger().Get(model::Loss::kImpossibleTimestamps), 0u);
+  EXPECT_GT(trace.ledger().Get(model::Loss::kRecordsCorrupt), 0u);
 }
 
 TEST(NsysImporterTest, OtherDatabasesAreRefusedWithTheirTables) {

@@ -202,6 +202,19 @@ TEST(NvprofRowsTest, MarkersAreOfTheThreadThatTheyName) {
 }
 
 // CUpti_ActivityOverheadKind.
+TEST(NvprofRowsTest, AMarkerWithoutATimeIsCounted) {
+  const ImportedTrace imported = ImportOrDie(
+      *NewNvprofImporter(),
+      MakeDatabase(
+          "no_time.nvprof",
+          {"CREATE TABLE StringTable (_id_ INTEGER PRIMARY KEY, value TEXT)",
+           "INSERT INTO StringTable VALUES (1, 'foo')",
+           "CREATE TABLE CUPTI_ACTIVITY_KIND_MARKER (id INT, name INT, "
+           "timestamp INT)",
+           "INSERT INTO CUPTI_ACTIVITY_KIND_MARKER VALUES (1, 1, NULL)"}));
+  EXPECT_EQ(imported.shards[0].ledger.Get(model::Loss::kRecordsCorrupt), 1u);
+}
+
 TEST(NvprofRowsTest, OverheadsHaveTheNamesOfTheirKinds) {
   EXPECT_THAT(
       sqlite::TextsOf(TraceOf(WithOneCall(

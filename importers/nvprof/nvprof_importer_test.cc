@@ -331,7 +331,7 @@ TEST(NvprofImporterTest, WhatIsOddIsReadAndReported) {
     EXPECT_NE(FindRule(imported.findings, rule), nullptr) << rule;
   }
   const Trace trace = TraceOf(std::move(imported));
-  EXPECT_GT(trace.ledger().Get(model::Loss::kImpossibleTimestamps), 2u);
+  EXPECT_GT(trace.ledger().Get(model::Loss::kRecordsCorrupt), 2u);
   EXPECT_EQ(trace.ledger().Get(model::Loss::kRangesOpenAtEnd), 1u);
 }
 

@@ -79,7 +79,11 @@ class MarkerReader {
   void ReadRow(Rows& table) {
     const int64_t id = table.IntOr(kId, 0);
     const std::optional<int64_t> time = table.Int(kTime);
-    if (!time.has_value()) return;
+    if (!time.has_value()) {
+      file_.rows.LeaveOut(sqlite::Severity::kError, "time_impossible",
+                          "a marker of NVTX has no time");
+      return;
+    }
     const int64_t name = table.IntOr(kName, 0);
     if (name == 0) {
       if (file_.check.AddMarkerEnd(id, *time)) ends_[id] = *time;

@@ -78,7 +78,7 @@ std::optional<TimeNs> ShardRows::TimeOf(std::optional<TimeNs> time_ns) const {
 void ShardRows::LeaveOut(Severity severity, std::string_view rule,
                          std::string_view message) {
   next_detail_ = model::kNoDetail;
-  shard_.ledger.Add(model::Loss::kImpossibleTimestamps, 1);
+  shard_.ledger.Add(model::Loss::kRecordsCorrupt, 1);
   findings_.Add(severity, rule, message);
 }
 

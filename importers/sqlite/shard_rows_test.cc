@@ -64,8 +64,7 @@ TEST(ShardRowsTest, TimesThatCannotBeAreLeftOutAndCounted) {
   EXPECT_FALSE(rows.Add(thread, {.end_ns = 5}));
   EXPECT_TRUE(rows.Add(thread, {.start_ns = -1000, .end_ns = 5}));
   const ImportedTrace imported = std::move(rows).Finish();
-  EXPECT_EQ(imported.shards[0].ledger.Get(model::Loss::kImpossibleTimestamps),
-            5u);
+  EXPECT_EQ(imported.shards[0].ledger.Get(model::Loss::kRecordsCorrupt), 5u);
   ASSERT_EQ(imported.findings.size(), 1u);
   EXPECT_EQ(imported.findings[0].rule, "time_impossible");
   EXPECT_EQ(imported.findings[0].count, 5u);
@@ -154,8 +153,7 @@ TEST(ShardRowsTest, ARuleIsOneFinding) {
   EXPECT_EQ(imported.findings[0].message, "it is odd");
   EXPECT_EQ(imported.findings[0].severity, Severity::kWarning);
   EXPECT_EQ(imported.findings[1].count, 5u);
-  EXPECT_EQ(imported.shards[0].ledger.Get(model::Loss::kImpossibleTimestamps),
-            2u);
+  EXPECT_EQ(imported.shards[0].ledger.Get(model::Loss::kRecordsCorrupt), 2u);
 }
 
 // The only event, as "NAME START-END #CORRELATION KEY=VALUE ...".
