@@ -624,6 +624,23 @@ TEST(FirstScreenTest, SaysWhatThreadsWaitedForAndWhere) {
   EXPECT_THAT(lines[12], StartsWith("Thread"));
 }
 
+TEST(FirstScreenTest, ALongNameOfALockDropsNoColumn) {
+  TestTrace t = WithWaits();
+  t.AddWait({.kind = model::WaitKind::kLock, .duration_ns = 5, .object = 2},
+            {"main",
+             "wait<std::unique_lock<std::mutex>, consume(std::stop_"
+             "token)::{lambda(std::vector<int> const&)#1}>"});
+  ScreenTables tables;
+  tables.has_threads = true;
+  tables.wait_tables = 2;
+  const std::string screen =
+      Screen(tables, {.width = 120}, std::move(t), {.wall_ns = 1'000'000'000});
+  EXPECT_THAT(screen, HasSubstr("  Mostly in   "));
+  EXPECT_THAT(screen, HasSubstr("  Mostly held in\n"));
+  EXPECT_THAT(screen, HasSubstr("  500.000ms  Cache::Get  "));
+  EXPECT_THAT(screen, HasSubstr("  wait<...> "));
+}
+
 // Nobody knows in which range they were.
 TEST(FirstScreenTest, ManyShortWaitsAreSaidToBeInTheTimeOfRanges) {
   for (const DurationNs short_ns : {4'000'000, 6'000'000}) {

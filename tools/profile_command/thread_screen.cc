@@ -19,6 +19,7 @@
 #include "profiler/model/thread_states.h"
 #include "profiler/report/fitted_table.h"
 #include "profiler/report/thread_tables.h"
+#include "profiler/text/short_name.h"
 #include "profiler/text/text_cells.h"
 #include "profiler/text/visible_text.h"
 
@@ -368,6 +369,11 @@ std::string LocksTable(const model::Trace& trace,
   DurationNs all_ns = 0;
   for (const analysis::LockWaits& lock : locks) all_ns += lock.duration_ns;
   analysis::WaitPlaces names(trace);
+  // One long name, perhaps of the last row, is no reason to drop its column.
+  const auto place = [&](const std::string& name) {
+    return report::ShortName(VisibleText(name),
+                             std::max<size_t>(options.width / 4, 20));
+  };
   const size_t shown = Shown(locks.size(), options);
   for (size_t i = 0; i < shown; ++i) {
     const analysis::LockWaits& lock = locks[i];
@@ -375,8 +381,8 @@ std::string LocksTable(const model::Trace& trace,
         {.cells = {VisibleText(LockText(trace, lock, names)),
                    Time(lock.duration_ns), std::to_string(lock.count),
                    Time(lock.longest_ns),
-                   VisibleText(names.Of(lock.waiters.front().stack)),
-                   VisibleText(MostlyHeldIn(trace, lock, names))},
+                   place(names.Of(lock.waiters.front().stack)),
+                   place(MostlyHeldIn(trace, lock, names))},
          .share = ShareOf(lock.duration_ns, all_ns)});
   }
   return report::FormatFittedTable(
