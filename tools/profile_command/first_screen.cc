@@ -1,6 +1,7 @@
 // Long, because it has all parts of the screen that are no tables.
 #include "tools/profile_command/first_screen.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -86,8 +87,11 @@ Counts CountEvents(const model::Trace& trace) {
 std::string EndOf(int wait_status) {
   if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
-    return absl::StrCat("killed by signal ", signal, " (", strsignal(signal),
-                        ")");
+    return absl::StrCat(
+        "killed by signal ", signal, " (", strsignal(signal), ")",
+        signal == SIGSYS ? "; its filter of system calls (seccomp) may forbid "
+                           "what Kymo does in it"
+                         : "");
   }
   if (WEXITSTATUS(wait_status) == 0) return "";
   return absl::StrCat("exit status ", WEXITSTATUS(wait_status));

@@ -251,10 +251,14 @@ TEST(FirstScreenTest, SaysHowATargetEndedThatFailed) {
   const std::pair<int, const char*> ends[] = {
       {0, " of CPU\n"},
       {3 << 8, " of CPU; exit status 3\n"},
-      {11, " of CPU; killed by signal 11 (Segmentation fault)\n"}};
+      {11, " of CPU; killed by signal 11 (Segmentation fault)\n"},
+      {31,
+       " of CPU; killed by signal 31 (Bad system call); its filter of system "
+       "calls (seccomp) may forbid what Kymo does in it\n"}};
   for (const auto& [wait_status, text] : ends) {
-    EXPECT_THAT(*FirstScreen(trace, {}, {.wait_status = wait_status}, {}),
-                HasSubstr(text));
+    EXPECT_THAT(
+        *FirstScreen(trace, {}, {.wait_status = wait_status}, {.width = 200}),
+        HasSubstr(text));
   }
 }
 
