@@ -18,6 +18,9 @@ namespace {
 
 constexpr int kApplication = 0x6b796d6f;  // "kymo": tells it from other files
 constexpr int kPatienceMs = 30000;
+// Each row has an amount of each run. A year of daily runs of a large program
+// has a hundredth of that.
+constexpr uint64_t kMostAmounts = uint64_t{1} << 27;
 
 constexpr char kSchema[] =
     "CREATE TABLE IF NOT EXISTS runs(id INTEGER PRIMARY KEY, name TEXT, "
@@ -98,6 +101,21 @@ class Database {
         absl::StrCat(path_,
                      " is no history of Kymo's; kymo report --append=FILE "
                      "makes one"));
+  }
+
+  // A file says nothing of what a reader has to allocate.
+  absl::Status CheckSize() {
+    KYMO_ASSIGN_OR_RETURN(const int64_t runs,
+                          Number("SELECT count(*) FROM runs"));
+    KYMO_ASSIGN_OR_RETURN(const int64_t rows,
+                          Number("SELECT count(*) FROM rows"));
+    if (runs == 0 || static_cast<uint64_t>(rows) <=
+                         kMostAmounts / static_cast<uint64_t>(runs)) {
+      return absl::OkStatus();
+    }
+    return absl::ResourceExhaustedError(absl::StrCat(
+        path_, ": ", runs, " runs and ", rows, " rows are more than ",
+        kMostAmounts, " amounts; append to another file from now on"));
   }
 
   absl::Status Error(const std::string& what) const {
@@ -202,6 +220,7 @@ absl::StatusOr<RunHistory> ReadRuns(const std::string& path) {
                         Database::Open(path, SQLITE_OPEN_READONLY));
   KYMO_RETURN_IF_ERROR(database.Run("BEGIN"));
   KYMO_RETURN_IF_ERROR(database.CheckKind(/*may_be_new=*/false));
+  KYMO_RETURN_IF_ERROR(database.CheckSize());
   RunHistory history;
   std::map<int64_t, size_t> places;  // of runs, by id
   KYMO_ASSIGN_OR_RETURN(

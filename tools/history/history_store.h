@@ -13,7 +13,8 @@
 // cannot grow. Several processes may append at once; each waits for the others.
 //
 // Errors: kNotFound, kInvalidArgument (the file is something else), kAborted
-//   (SQLite's error, such as a full disk; the file is as it was before).
+//   (SQLite's error, such as a full disk; the file is as it was before),
+//   kResourceExhausted (too many runs times rows to read).
 #ifndef KYMO_TOOLS_HISTORY_HISTORY_STORE_H_
 #define KYMO_TOOLS_HISTORY_HISTORY_STORE_H_
 

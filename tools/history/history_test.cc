@@ -1,5 +1,6 @@
 #include "tools/history/history.h"
 
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -66,6 +67,29 @@ TEST_F(HistoryTest, OtherFilesAreLeftAlone) {
   std::ifstream file(path_);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   EXPECT_TRUE(text.starts_with("a text"));
+}
+
+// A small file can have many runs and many rows.
+TEST_F(HistoryTest, AFileThatTakesTooMuchMemoryIsNotRead) {
+  ASSERT_TRUE(
+      AppendRun(path_, {.name = "r"}, {{{RunTable::kCalls, "op"}, 1}}).ok());
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
+  const auto fill = [&](const char* insert) {
+    const std::string sql =
+        std::string(
+            "WITH n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n "
+            "WHERE i < 20000) ") +
+        insert;
+    return sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr);
+  };
+  EXPECT_EQ(fill("INSERT INTO runs SELECT i, 'r', 0 FROM n"), SQLITE_OK);
+  EXPECT_TRUE(ReadRuns(path_).ok());
+  EXPECT_EQ(fill("INSERT INTO rows SELECT i, 'calls', i, '' FROM n"),
+            SQLITE_OK);
+  sqlite3_close(database);
+  EXPECT_TRUE(absl::IsResourceExhausted(ReadRuns(path_).status()))
+      << ReadRuns(path_).status();
 }
 
 // A run without a memory profile does not say that the heap is gone.
