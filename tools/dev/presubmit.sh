@@ -24,6 +24,7 @@ step() {
 step tools/dev/format.sh --check
 step tools/dev/check_layers.py
 step tools/dev/check_includes.py
+step tools/dev/check_deps.py
 step tools/dev/check_sources.py
 step ./bazelw build "${targets[@]}"
 step ./bazelw test "${targets[@]}"
