@@ -277,9 +277,11 @@ class LocalSession : public ActivitySession {
   static bool HasCollector(const Arena& arena) {
     return arena.header().recording.load(std::memory_order_relaxed) != 0;
   }
-  // A collector wants them, too. In a forked child, they are its parent's.
+  // A collector wants them, too; under kOverwrite, threads of other sessions
+  // may need them. In a forked child, they are its parent's.
   bool MayTakeChunks(const Arena& arena) const {
-    return getpid() == pid_ && !HasCollector(arena);
+    return getpid() == pid_ && !HasCollector(arena) &&
+           arena.policy() != FullPolicy::kOverwrite;
   }
 
   // Hands the chunks on to the collector.

@@ -91,6 +91,10 @@ bool IsStill(const Arena& arena, const ChunkView& view) noexcept {
          OwnerStream(word.owner.load(std::memory_order_relaxed)) == view.stream;
 }
 
+ChunkReader::~ChunkReader() {
+  for (const uint32_t chunk : taken_) arena_.FreeChunk(chunk);
+}
+
 size_t ChunkReader::Drain(bool sessions_too, const Visit& visit) {
   size_t drained = 0;
   const uint32_t taken = arena_.high_water();

@@ -93,6 +93,10 @@ class ChunkReader {
   using Visit = std::function<void(const ChunkView&)>;
 
   explicit ChunkReader(const Arena& arena) : arena_(arena) {}
+  // Frees what was taken, if Release was not called.
+  ~ChunkReader();
+  ChunkReader(const ChunkReader&) = delete;
+  ChunkReader& operator=(const ChunkReader&) = delete;
 
   // Returns the number of chunks visited.
   size_t DrainSealed(const Visit& visit);

@@ -178,6 +178,18 @@ TEST_F(ChunkReaderSessionTest, NobodyElseGetsATakenChunkBeforeItsRelease) {
   EXPECT_EQ(StateOf(sealed), ChunkState::kOwned);
 }
 
+TEST_F(ChunkReaderSessionTest, AReaderThatEndsFreesWhatItTook) {
+  const uint32_t sealed = Chunk(mine_, 3, 5);
+  arena_.SealChunk(sealed);
+  Seen seen;
+  {
+    ChunkReader reader(arena_);
+    reader.TakeSession(3, 10, Into(seen), Into(seen));
+    EXPECT_EQ(StateOf(sealed), ChunkState::kReading);
+  }
+  EXPECT_EQ(StateOf(sealed), ChunkState::kFree);
+}
+
 // Another session takes the chunk while this one releases it.
 TEST_F(ChunkReaderSessionTest, OnlyTheSessionsOwnChunksAreReleased) {
   arena_.SetLimits(kChunkBytes, FullPolicy::kOverwrite);
