@@ -277,11 +277,12 @@ class LocalSession : public ActivitySession {
   static bool HasCollector(const Arena& arena) {
     return arena.header().recording.load(std::memory_order_relaxed) != 0;
   }
-  // A collector wants them, too; under kOverwrite, threads of other sessions
-  // may need them. In a forked child, they are its parent's.
+  // Under kDrain a command has the arena, and frees what nobody reads when it
+  // leaves; under kOverwrite, threads of other sessions may need the chunks. In
+  // a forked child, they are its parent's.
   bool MayTakeChunks(const Arena& arena) const {
     return getpid() == pid_ && !HasCollector(arena) &&
-           arena.policy() != FullPolicy::kOverwrite;
+           arena.policy() == FullPolicy::kStop;
   }
 
   // Hands the chunks on to the collector.

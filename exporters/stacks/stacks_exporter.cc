@@ -158,7 +158,7 @@ class Files {
         names_(names),
         bytes_left_(options.max_bytes / 2) {}
 
-  // At most so many are to come. What one leaves is for those behind it.
+  // So many files at most will be written. What one leaves is for the next.
   void Expect(uint64_t files) { files_left_ = files; }
 
   FoldedStacks Empty(const Trace& trace) const {
@@ -180,7 +180,9 @@ class Files {
     if (options_.max_bytes != 0) {
       uint64_t bytes = 0;
       fitting = folded.LeastWeight(bytes_left_ / files_left_, share, &bytes);
-      bytes_left_ -= std::min(bytes, bytes_left_);
+      if (fitting <= folded.total() + 1) {  // else it is left out
+        bytes_left_ -= std::min(bytes, bytes_left_);
+      }
       files_left_ = std::max<uint64_t>(files_left_ - 1, 1);
     }
     folded.Prune(std::max(share, fitting));

@@ -52,8 +52,9 @@
 //                   | that part of the bytes are "[other]", below the frames
 //                   | around them. pprof's file has each of them
 //
-// Within options.max_bytes, each file of folded stacks may take a twelfth: its
-// least stacks become "[other]". speedscope's file may take a half: it is
+// Within options.max_bytes, the files of folded stacks share a half, each with
+// what those before it left: their least stacks become "[other]". speedscope's
+// file may take the other half: it is
 // compressed, and then ranges are folded (timeline/bounded_file.h). pprof's are
 // compressed anyway and keep every stack. options.notes says what was folded.
 //

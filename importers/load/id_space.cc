@@ -24,7 +24,7 @@ std::map<int64_t, int64_t> IdSpace::TakePids(
   }
   std::set<int64_t> taken = pids_;
   taken.insert(own.begin(), own.end());
-  // Behind the largest one, or (that may be the largest of all) from 1 on.
+  // Numbers above the largest one. If that is the largest there can be, from 1.
   int64_t free = std::max<int64_t>(*taken.rbegin(), 0);
   std::map<int64_t, int64_t> changed;
   for (const int64_t pid : own) {

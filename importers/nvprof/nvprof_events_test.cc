@@ -201,7 +201,6 @@ TEST(NvprofRowsTest, MarkersAreOfTheThreadThatTheyName) {
           "67305985/134678021 foo 8-8 #0 cpu_instant_event"));
 }
 
-// CUpti_ActivityOverheadKind.
 TEST(NvprofRowsTest, AMarkerWithoutATimeIsCounted) {
   const ImportedTrace imported = ImportOrDie(
       *NewNvprofImporter(),
@@ -215,6 +214,7 @@ TEST(NvprofRowsTest, AMarkerWithoutATimeIsCounted) {
   EXPECT_EQ(imported.shards[0].ledger.Get(model::Loss::kRecordsCorrupt), 1u);
 }
 
+// CUpti_ActivityOverheadKind.
 TEST(NvprofRowsTest, OverheadsHaveTheNamesOfTheirKinds) {
   EXPECT_THAT(
       sqlite::TextsOf(TraceOf(WithOneCall(

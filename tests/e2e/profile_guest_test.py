@@ -185,7 +185,9 @@ class GuestTest(ProfileTestCase):
             number.write_text("", encoding="utf-8")
             result = self.profile("sh", "-c", script,
                                   flags=("--activities=off_cpu",))
+            deadline = time.monotonic() + 30
             while not number.read_text(encoding="utf-8"):
+                self.assertLess(time.monotonic(), deadline, result.stderr)
                 time.sleep(0.01)
             daemon = int(number.read_text(encoding="utf-8"))
             os.kill(daemon, signal.SIGKILL)

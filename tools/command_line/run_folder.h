@@ -74,7 +74,7 @@ class RunFolder final : public OutputDirectory {
 
   // An error if one of these files, which the run may write, is there already,
   // and no run has listed its name. Call it before the target starts.
-  // Of files in folders, Open asks the same.
+  // For a file in a folder of the run's, Open does that.
   absl::Status CheckFree(const std::vector<std::string>& names) const;
 
   // Removes what the run before this one made in the folder, and this run has

@@ -103,7 +103,7 @@ class Database {
                      "makes one"));
   }
 
-  // A file says nothing of what a reader has to allocate.
+  // A small file can need much memory: each row has an amount of each run.
   absl::Status CheckSize() {
     KYMO_ASSIGN_OR_RETURN(const int64_t runs,
                           Number("SELECT count(*) FROM runs"));
@@ -114,7 +114,7 @@ class Database {
       return absl::OkStatus();
     }
     return absl::ResourceExhaustedError(absl::StrCat(
-        path_, ": ", runs, " runs and ", rows, " rows are more than ",
+        path_, ": ", runs, " runs of ", rows, " rows are more than ",
         kMostAmounts, " amounts; append to another file from now on"));
   }
 

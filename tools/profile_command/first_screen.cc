@@ -185,8 +185,14 @@ FittedTable FunctionsTable(const report::SampleTable& table,
 }
 
 // Stands in place of the table of functions.
-std::string NoSampleLine(const model::Trace& trace, DurationNs cpu_ns) {
-  if (cpu_ns == 0) return "No functions: no CPU time was used.";
+std::string NoSampleLine(const model::Trace& trace, const RunFacts& facts) {
+  const DurationNs cpu_ns = CpuNs(trace, facts);
+  if (cpu_ns == 0) {
+    // Without the threads' times, nobody knows what an attached process used.
+    return facts.attach_end && trace.thread_states() == nullptr
+               ? "No functions: no sample was taken."
+               : "No functions: no CPU time was used.";
+  }
   const bool is_lost =
       trace.ledger().Get(model::Loss::kSamplesNotDelivered) > 0;
   return absl::StrCat("No functions: no sample fell into the ",
@@ -433,9 +439,7 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
                                      fit) +
            AndMore(tables.functions.rows.size(), shown.size());
   } else if (trace.sampling_period_ns() > 0 && TableCount(tables) > 0) {
-    out += "\n" +
-           Wrapped(NoSampleLine(trace, CpuNs(trace, facts)), options.width, 2) +
-           "\n";
+    out += "\n" + Wrapped(NoSampleLine(trace, facts), options.width, 2) + "\n";
   }
   for (const std::string& table :
        {WaitsTable(trace, options), LocksTable(trace, options),

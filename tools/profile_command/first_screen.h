@@ -48,7 +48,8 @@ struct RunFacts {
   // The target ran already: what ended the recording; empty: its time was over.
   // Then the trace says how much CPU time was used.
   std::optional<std::string> attach_end = std::nullopt;
-  // The processes that ran when the target ended, sorted: all of the machine
+  // The processes that ran when the target ended, or began before the end of
+  // the recording, sorted, some twice: all of the machine
   // that are not older than the target. A process of another namespace of
   // numbers may have the number of an older one.
   std::vector<int> ran_at_end;

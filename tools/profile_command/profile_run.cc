@@ -286,7 +286,7 @@ class ProfileRun {
     recording_->Poll();
     // It reads what the kernel counted for the program up to its end.
     stopped_ = recording_->Stop();
-    // And what began since: a daemon's parent ends before the second fork.
+    // A daemon's parent may end before it forks the daemon, so list them again.
     std::vector<int>& ran = facts_.ran_at_end;
     std::ranges::copy(processes::RunningSince(child.pid()),
                       std::back_inserter(ran));

@@ -52,7 +52,7 @@ DurationNs RecordedCpuNs(const model::Trace& trace);
 // Says which processes outlived the recording, and how to record them. A
 // program that goes to the background leaves such a one behind. Empty if there
 // is none, or if nobody saw processes end, as without perf events. Only those
-// that nobody saw end are asked about, if they ran when the program ended. If
+// that nobody saw end are asked about, if they are among `ran_at_end`. If
 // none of these runs any more, it says which they are. Numbers are sorted. The
 // target is in /proc then, since nobody has waited for it, and is left out.
 std::string StillRunning(const model::Trace& trace, std::string_view target,

@@ -27,6 +27,10 @@ KYMO_INLINE WaitObject Child(int64_t pid) {
 KYMO_INLINE bool RestrictsCalls(long option) {
   return option == kSetSeccomp || option == kSetNoNewPrivileges;
 }
+// SECCOMP_SET_MODE_STRICT and SECCOMP_SET_MODE_FILTER; others ask.
+KYMO_INLINE bool SetsSeccompMode(long operation) {
+  return operation == 0 || operation == 1;
+}
 
 // What poll(2) has waited for. If it could not read `files`, neither can we.
 KYMO_INLINE WaitObject Polled(const pollfd* files, nfds_t count,
@@ -343,8 +347,9 @@ __attribute__((noinline)) long Futex(long word, long operation, long value,
 long Syscall(long number, long a, long b, long c, long d, long e,
              long f) noexcept {
   using namespace kymo::off_cpu;  // NOLINT
-  if (number == SYS_seccomp || (number == SYS_prctl && RestrictsCalls(a))) {
-    StopForRestriction(number == SYS_seccomp || a == kSetSeccomp);
+  const bool sets_mode = number == SYS_seccomp && SetsSeccompMode(a);
+  if (sets_mode || (number == SYS_prctl && RestrictsCalls(a))) {
+    StopForRestriction(sets_mode || a == kSetSeccomp);
   }
   if (number == SYS_futex && IsWatching() && WaitsOrWakes(b)) {
     return Futex(a, b, c, d, e, f);

@@ -24,6 +24,8 @@ bool PythonStacks::LookAtModules(const UnwoundStack& stack) {
     if (place.module >= looked_at_.size()) looked_at_.resize(place.module + 1);
     if (looked_at_[place.module]) continue;
     looked_at_[place.module] = true;
+    // The layouts that are known are those of 64-bit interpreters.
+    if (modules_.module(place.module).is_386()) continue;
     auto interpreter = FindInterpreter(modules_.module(place.module).image());
     if (!interpreter) continue;
     for (const auto& code : interpreter->loop) {

@@ -170,11 +170,12 @@ void ChunkReader::VisitSession(SessionId session, int32_t pid, bool take_sealed,
   for (uint32_t chunk = 0; chunk < taken; ++chunk) {
     if (!IsOf(arena_, chunk, session, pid)) continue;
     ChunkWord& word = arena_.word(chunk);
-    const uint64_t owner = word.owner.load(std::memory_order_acquire);
+    uint64_t owner = word.owner.load(std::memory_order_acquire);
     const bool is_owned = OwnerState(owner) == ChunkState::kOwned;
     if (take_sealed && !is_owned) {
       if (!Take(chunk, session)) continue;
       taken_.push_back(chunk);
+      owner = word.owner.load(std::memory_order_relaxed);
     }
     // acquire: as in ReadOwned.
     const uint64_t ticket = word.ticket.load(std::memory_order_acquire);
@@ -249,13 +250,10 @@ void ChunkReader::Release(SessionId session, int32_t pid,
   for (uint32_t chunk = 0; chunk < taken; ++chunk) {
     if (IsOf(arena_, chunk, session, pid)) chunks.push_back(chunk);
   }
-  for_each(taken_.size() + chunks.size(), [&](size_t i) {
-    if (i < taken_.size()) {
-      arena_.FreeChunk(taken_[i]);
-    } else {
-      ReleaseChunk(chunks[i - taken_.size()], session);
-    }
-  });
+  if (!taken_.empty()) {
+    for_each(taken_.size(), [&](size_t i) { arena_.FreeChunk(taken_[i]); });
+  }
+  for_each(chunks.size(), [&](size_t i) { ReleaseChunk(chunks[i], session); });
   taken_.clear();
   arena_.Retag(pid, session, kNoSession);
 }

@@ -113,10 +113,10 @@ class ChunkReader {
   // so that their slots stay as they are until Release, and need no copy.
   void TakeSession(SessionId session, int32_t pid, const Visit& visit_taken,
                    const Visit& visit_owned);
-  // Ends the session's claim on its chunks, taken ones included. A collector
-  // may then read them; without one, the sealed ones are freed. Freeing writes
-  // to all recorded memory, so for_each(n, call) may do call(0) to call(n - 1)
-  // at the same time.
+  // Ends the session's claim on its chunks. A collector may then read them;
+  // without one, the sealed ones are freed. Taken ones are freed in any case.
+  // Freeing writes to all recorded memory, so for_each(n, call) may do call(0)
+  // to call(n - 1) at the same time.
   using ForEach =
       std::function<void(size_t, const std::function<void(size_t)>&)>;
   void Release(SessionId session, int32_t pid, bool collector_records,
