@@ -105,7 +105,7 @@ TEST_F(WaitRingReaderTest, TimesAreThoseOfTheKernelsClock) {
   const int64_t after_ns = MonotonicNs();
   // A call of ten minutes.
   const double ticks_per_ns =
-      static_cast<double>(reader_->ring()->least_ticks) / (3 * kNsPerUs);
+      static_cast<double>(reader_->ring()->least_ticks) / (2 * kNsPerUs);
   constexpr int64_t kLongNs = 600 * kNsPerSecond;
   cell->begin_ticks =
       cell->end_ticks - static_cast<uint64_t>(kLongNs * ticks_per_ns);

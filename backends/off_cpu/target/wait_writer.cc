@@ -35,9 +35,9 @@ namespace {
 constexpr uint32_t kProbes = 16;
 // glibc allocates to set the keys behind these.
 constexpr pthread_key_t kMostKeys = 32;
-// Times `least_ticks`, which is 3 us: 20 ms. The files of a thread's end take
+// Times `least_ticks`, which is 2 us: 20 ms. The files of a thread's end take
 // 50 us to read, which a thread that lives for a shorter time would notice.
-constexpr uint64_t kLeastLife = 6'667;
+constexpr uint64_t kLeastLife = 10'000;
 
 // It would not see the locks that hooks take, and call the program's accesses
 // races.
