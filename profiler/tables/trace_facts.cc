@@ -79,7 +79,7 @@ constexpr Column kCpuLimits[] = {
         .In("ns"),
     Define("periods", "Periods in which its threads wanted to run",
            [](const Source& s, size_t) { return CpuLimitOf(s).periods; }),
-    Define("throttled_periods", "Those in which it stopped threads",
+    Define("throttled_periods", "Those in which the kernel stopped threads",
            [](const Source& s, size_t) {
              return CpuLimitOf(s).throttled_periods;
            }),
