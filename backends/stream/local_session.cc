@@ -120,8 +120,8 @@ class LocalSession : public ActivitySession {
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
     const Arena& arena = *record::ProcessArena();
     ChunkReader reader(arena);
-    std::vector<ChunkView> chunks;  // sealed ones, which nobody else takes
-    std::vector<ChunkView> shared;
+    // The taken ones, and then the copies of those that others may have, too.
+    std::vector<ChunkView> chunks, shared;
     const auto add_to = [this](std::vector<ChunkView>& views) {
       return [this, &views](const ChunkView& view) {
         if (HoldsOurs(view)) views.push_back(view);

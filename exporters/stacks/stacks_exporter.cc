@@ -180,13 +180,14 @@ class Files {
     if (options_.max_bytes != 0) {
       uint64_t bytes = 0;
       fitting = folded.LeastWeight(bytes_left_ / files_left_, share, &bytes);
-      if (fitting <= folded.total() + 1) {  // else it is left out
-        bytes_left_ -= std::min(bytes, bytes_left_);
-      }
       files_left_ = std::max<uint64_t>(files_left_ - 1, 1);
+      if (fitting > folded.total() + 1) {
+        folded.Prune(fitting);
+        return LeaveOut(name, folded);
+      }
+      bytes_left_ -= std::min(bytes, bytes_left_);
     }
     folded.Prune(std::max(share, fitting));
-    if (fitting > folded.total() + 1) return LeaveOut(name, folded);
     names_.emplace_back(name);
     KYMO_RETURN_IF_ERROR(folded.Write(out_, name));
     NoteCut(name, cut);
@@ -243,8 +244,11 @@ absl::Status WriteFoldedFiles(const Trace& trace, const MemoryStackSums& memory,
   const Metric metric = settings.metric;
   const bool has_samples = trace.has_samples();
   const bool has_ranges = !has_samples || stacks::HasRanges(trace);
-  const std::vector<analysis::WaitGroup> waits =
-      analysis::WaitsByThreadAndPlace(trace);
+  // Speedscope's file has ranges as they were, and no waits and no memory.
+  const bool writes_all =
+      settings.Writes(Format::kFolded) || settings.Writes(Format::kPprof);
+  std::vector<analysis::WaitGroup> waits;
+  if (writes_all) waits = analysis::WaitsByThreadAndPlace(trace);
   // Samples and waits have no count in common.
   const bool has_wall =
       !waits.empty() && has_samples && metric == Metric::kWeight;
@@ -257,10 +261,7 @@ absl::Status WriteFoldedFiles(const Trace& trace, const MemoryStackSums& memory,
     sampled.KeepWhole();
     KYMO_RETURN_IF_ERROR(files.WriteFolded(sampled, kFoldedFile));
   }
-  // Speedscope's file has ranges as they were, and no waits and no memory.
-  if (!settings.Writes(Format::kFolded) && !settings.Writes(Format::kPprof)) {
-    return absl::OkStatus();
-  }
+  if (!writes_all) return absl::OkStatus();
   if (has_ranges) {
     FoldedStacks folded = files.Empty(trace);
     FoldRanges(trace, roots, metric, folded);

@@ -54,9 +54,9 @@
 //
 // Within options.max_bytes, the files of folded stacks share a half, each with
 // what those before it left: their least stacks become "[other]". speedscope's
-// file may take the other half: it is
-// compressed, and then ranges are folded (timeline/bounded_file.h). pprof's are
-// compressed anyway and keep every stack. options.notes says what was folded.
+// file may take the other half: it is compressed, and then ranges are folded
+// (timeline/bounded_file.h). pprof's are compressed anyway and keep every
+// stack. options.notes says what was folded.
 //
 // If a recording is larger than memory, the exporter writes only the self times
 // of paths of ranges, without threads, as folded stacks. CPU samples are in

@@ -49,9 +49,9 @@ struct RunFacts {
   // Then the trace says how much CPU time was used.
   std::optional<std::string> attach_end = std::nullopt;
   // The processes that ran when the target ended, or began before the end of
-  // the recording, sorted, some twice: all of the machine
-  // that are not older than the target. A process of another namespace of
-  // numbers may have the number of an older one.
+  // the recording, sorted, some twice: all of the machine that are not older
+  // than the target. A process of another namespace of numbers may have the
+  // number of an older one.
   std::vector<int> ran_at_end;
   // Whether a process that the target started is still there. Null: nobody
   // asks, as after the recording of programs that ran already.

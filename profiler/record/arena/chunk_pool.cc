@@ -169,6 +169,15 @@ void ChunkPool::SealChunk(uint32_t chunk) const noexcept {
                           std::memory_order_release);
 }
 
+bool ChunkPool::BeginReading(uint32_t chunk) const noexcept {
+  uint64_t owner = word(chunk).owner.load(std::memory_order_relaxed);
+  // acquire: pairs with the owner's seal.
+  return OwnerState(owner) == ChunkState::kSealed &&
+         word(chunk).owner.compare_exchange_strong(
+             owner, PackOwner(ChunkState::kReading, OwnerStream(owner)),
+             std::memory_order_acquire, std::memory_order_relaxed);
+}
+
 void ChunkPool::FreeChunk(uint32_t chunk) const noexcept {
   memset(static_cast<void*>(slots(chunk)), 0, kChunkBytes);
   word(chunk).ticket.store(0, std::memory_order_relaxed);
@@ -183,14 +192,7 @@ void ChunkPool::FreeChunk(uint32_t chunk) const noexcept {
 void ChunkPool::DiscardSealed() const noexcept {
   const uint32_t taken = high_water();
   for (uint32_t chunk = 0; chunk < taken; ++chunk) {
-    uint64_t owner = word(chunk).owner.load(std::memory_order_relaxed);
-    if (OwnerState(owner) != ChunkState::kSealed) continue;
-    // acquire: pairs with the owner's seal.
-    if (word(chunk).owner.compare_exchange_strong(
-            owner, PackOwner(ChunkState::kReading, OwnerStream(owner)),
-            std::memory_order_acquire, std::memory_order_relaxed)) {
-      FreeChunk(chunk);
-    }
+    if (BeginReading(chunk)) FreeChunk(chunk);
   }
 }
 

@@ -63,6 +63,9 @@ class ChunkPool {
                         uint64_t* ticket) const noexcept;
   // The owner is done with it.
   void SealChunk(uint32_t chunk) const noexcept;
+  // For a reader: makes a sealed chunk kReading, so that nobody else takes it.
+  // False if it is not sealed, or somebody was faster.
+  bool BeginReading(uint32_t chunk) const noexcept;
   // For the reader: clears the chunk and makes it free.
   // REQUIRES: its state is kReading, set by the caller.
   void FreeChunk(uint32_t chunk) const noexcept;

@@ -100,18 +100,12 @@ size_t ChunkReader::Drain(bool sessions_too, const Visit& visit) {
   const uint32_t taken = arena_.high_water();
   for (uint32_t chunk = 0; chunk < taken; ++chunk) {
     ChunkWord& word = arena_.word(chunk);
-    uint64_t owner = word.owner.load(std::memory_order_relaxed);
-    if (OwnerState(owner) != ChunkState::kSealed) continue;
     if (!sessions_too &&
         word.session.load(std::memory_order_relaxed) != kNoSession) {
       continue;
     }
-    // A recorder may take a sealed chunk under policy overwrite.
-    if (!word.owner.compare_exchange_strong(
-            owner, PackOwner(ChunkState::kReading, OwnerStream(owner)),
-            std::memory_order_acquire, std::memory_order_relaxed)) {
-      continue;
-    }
+    if (!arena_.BeginReading(chunk)) continue;
+    const uint64_t owner = word.owner.load(std::memory_order_relaxed);
     const uint64_t ticket = word.ticket.load(std::memory_order_relaxed);
     const uint32_t from = AlreadyRead(word);
     const std::span<const Slot> slots(arena_.slots(chunk), kSlotsPerChunk);
@@ -208,16 +202,10 @@ void ChunkReader::InTurn(size_t count,
 
 // False if the chunk is not sealed, or another session's by now.
 bool ChunkReader::Take(uint32_t chunk, SessionId session) const {
+  if (!arena_.BeginReading(chunk)) return false;
   ChunkWord& word = arena_.word(chunk);
-  uint64_t owner = word.owner.load(std::memory_order_relaxed);
-  if (OwnerState(owner) != ChunkState::kSealed ||
-      !word.owner.compare_exchange_strong(
-          owner, PackOwner(ChunkState::kReading, OwnerStream(owner)),
-          std::memory_order_acquire, std::memory_order_relaxed)) {
-    return false;
-  }
   if (word.session.load(std::memory_order_relaxed) == session) return true;
-  word.owner.store(owner, std::memory_order_release);
+  arena_.SealChunk(chunk);
   return false;
 }
 
@@ -245,16 +233,19 @@ void ChunkReader::ReleaseChunk(uint32_t chunk, SessionId session) const {
 
 void ChunkReader::Release(SessionId session, int32_t pid,
                           bool collector_records, const ForEach& for_each) {
-  std::vector<uint32_t> chunks;
-  const uint32_t taken = collector_records ? 0 : arena_.high_water();
-  for (uint32_t chunk = 0; chunk < taken; ++chunk) {
-    if (IsOf(arena_, chunk, session, pid)) chunks.push_back(chunk);
-  }
   if (!taken_.empty()) {
     for_each(taken_.size(), [&](size_t i) { arena_.FreeChunk(taken_[i]); });
+    taken_.clear();
   }
-  for_each(chunks.size(), [&](size_t i) { ReleaseChunk(chunks[i], session); });
-  taken_.clear();
+  if (!collector_records) {
+    std::vector<uint32_t> chunks;
+    const uint32_t taken = arena_.high_water();
+    for (uint32_t chunk = 0; chunk < taken; ++chunk) {
+      if (IsOf(arena_, chunk, session, pid)) chunks.push_back(chunk);
+    }
+    for_each(chunks.size(),
+             [&](size_t i) { ReleaseChunk(chunks[i], session); });
+  }
   arena_.Retag(pid, session, kNoSession);
 }
 

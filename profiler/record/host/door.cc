@@ -176,12 +176,8 @@ void GiveBack() noexcept {
   for (uint32_t chunk = 0; chunk < taken; ++chunk) {
     ChunkWord& word = arena.word(chunk);
     uint64_t owner = word.owner.load(std::memory_order_relaxed);
-    const ChunkState state = OwnerState(owner);
-    if (state == ChunkState::kReading ||
-        (state == ChunkState::kSealed && may_discard &&
-         word.owner.compare_exchange_strong(
-             owner, PackOwner(ChunkState::kReading, OwnerStream(owner)),
-             std::memory_order_acquire, std::memory_order_relaxed))) {
+    if (OwnerState(owner) == ChunkState::kReading ||
+        (may_discard && arena.BeginReading(chunk))) {
       arena.FreeChunk(chunk);
     }
     owner = PackOwner(ChunkState::kFree, 0);
