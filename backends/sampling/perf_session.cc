@@ -277,8 +277,9 @@ void PerfSession::PollLocked() {
 void PerfSession::ReadClocks(uint64_t now_ns) {
   if (running_) return running_->ReadClocks(now_ns);
   if (now_ns < clocks_due_ns_) return;
+  const DurationNs before_ns = ThreadCpuNs();
   clocks_.Read();
-  const uint64_t took_ns = static_cast<uint64_t>(MonotonicNs()) - now_ns;
+  const auto took_ns = static_cast<uint64_t>(ThreadCpuNs() - before_ns);
   clocks_due_ns_ = now_ns + std::max(kClockPeriodNs, 50 * took_ns);
 }
 

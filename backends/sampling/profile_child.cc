@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,18 +11,13 @@
 #include <sstream>
 
 #include "backends/sampling/sampling_backend.h"
+#include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo::sampling {
 namespace {
 
 constexpr useconds_t kPollUs = 10'000;
-
-DurationNs ThreadCpuNs() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return int64_t{now.tv_sec} * kNsPerSecond + now.tv_nsec;
-}
 
 DurationNs CpuNs(const rusage& usage) {
   const auto ns = [](const timeval& t) {

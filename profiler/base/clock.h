@@ -56,6 +56,13 @@ inline int64_t MonotonicNs() noexcept {
   return int64_t{now.tv_sec} * kNsPerSecond + now.tv_nsec;
 }
 
+// The CPU time of the calling thread in nanoseconds. A system call.
+inline DurationNs ThreadCpuNs() noexcept {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return int64_t{time.tv_sec} * kNsPerSecond + time.tv_nsec;
+}
+
 // The ticks of `source` now; never 0.
 inline uint64_t ReadTicks(ClockSource source) noexcept {
 #if defined(__x86_64__)

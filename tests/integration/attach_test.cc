@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "backends/builtin/builtin_backends.h"
+#include "profiler/base/clock.h"
 #include "profiler/base/time.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/thread_states.h"
@@ -47,12 +48,6 @@ struct Shared {
   std::atomic<int64_t> cpu_ns[kParts] = {};
   std::atomic<int> done = 0;
 };
-
-int64_t ThreadCpuNs() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * kNsPerSecond + time.tv_nsec;
-}
 
 void Burn(Shared& shared, int part) {
   prctl(PR_SET_NAME, kNames[part]);

@@ -1,7 +1,6 @@
 // Samples this process, threads of before and threads that begin meanwhile.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,6 +10,7 @@
 
 #include "backends/sampling/perf_events.h"
 #include "kymo/profile.h"
+#include "profiler/base/clock.h"
 #include "profiler/base/time.h"
 #include "profiler/model/sample_weights.h"
 #include "profiler/model/trace.h"
@@ -18,12 +18,6 @@
 
 namespace kymo {
 namespace {
-
-int64_t ThreadCpuNs() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * kNsPerSecond + time.tv_nsec;
-}
 
 [[gnu::noinline]] void BurnInside(int64_t cpu_ns) {
   const int64_t until_ns = ThreadCpuNs() + cpu_ns;

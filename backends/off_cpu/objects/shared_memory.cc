@@ -1,7 +1,5 @@
 #include "backends/off_cpu/objects/shared_memory.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -19,12 +17,6 @@ constexpr int64_t kReadPart = 25;
 constexpr int64_t kOldNs = kNsPerSecond;
 // What is not mapped was mapped since.
 constexpr int64_t kUnmappedOldNs = 100 * kNsPerMs;
-
-int64_t ThreadCpuNs() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * kNsPerSecond + time.tv_nsec;
-}
 
 }  // namespace
 
