@@ -17,16 +17,14 @@ using model::StackId;
 using model::Trace;
 using model::WaitKind;
 
+bool HasNoName(std::string_view function) {
+  return function.empty() || function.find("+0x") != std::string_view::npos;
+}
+
 namespace {
 
 // A stripped program has names of some functions only.
 constexpr int kMostNameless = 4;
-
-// Whether the symbols of its module have no name for the function:
-// "redis-server+0x64da0".
-bool HasNoName(std::string_view function) {
-  return function.empty() || function.find("+0x") != std::string_view::npos;
-}
 
 // Of the C library, which a program may have in its own file, and of what C++'s
 // headers put there. Two underscores are reserved for them. Compilers have such

@@ -24,6 +24,10 @@
 
 namespace kymo::analysis {
 
+// Whether the symbols of its module have no name for the function:
+// "redis-server+0x64da0".
+bool HasNoName(std::string_view function);
+
 struct WaitPlace {
   std::string name;
   // Without its folder; of Python, the file. Empty: not known.

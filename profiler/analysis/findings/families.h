@@ -12,7 +12,7 @@
 
 namespace kymo::analysis {
 
-// hot_function: from CPU samples.
+// hot_function, unnamed_code: from CPU samples.
 void AddSampleFindings(const FindingRun& run, std::vector<Finding>& findings);
 // hot_operation, tiny_ranges: from ranges of threads.
 void AddRangeFindings(const FindingRun& run, std::vector<Finding>& findings);

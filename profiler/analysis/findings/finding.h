@@ -30,6 +30,7 @@ namespace kymo::analysis {
 // docs/findings.md describes each of them.
 enum class FindingKind : uint8_t {
   kHotFunction,
+  kUnnamedCode,
   kHotOperation,
   kHotKernel,
   kTinyRanges,
@@ -59,6 +60,7 @@ inline constexpr FindingKind kLastFindingKind = FindingKind::kLostData;
 // "hot_function"; lower_snake, stable.
 constexpr std::string_view FindingId(FindingKind kind) noexcept {
   constexpr std::string_view kIds[] = {"hot_function",
+                                       "unnamed_code",
                                        "hot_operation",
                                        "hot_kernel",
                                        "tiny_ranges",

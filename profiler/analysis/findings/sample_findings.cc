@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +12,7 @@
 #include "profiler/analysis/findings/families.h"
 #include "profiler/analysis/findings/finding_text.h"
 #include "profiler/analysis/wait_names.h"
+#include "profiler/base/strings.h"
 #include "profiler/model/sample_weights.h"
 
 namespace kymo::analysis {
@@ -104,6 +108,42 @@ Finding HotFunction(const FindingRun& run, const SampledFunction& function,
   return finding;
 }
 
+// Of all functions whose files have no symbols for them. Empty if nobody would
+// miss their names.
+std::optional<Finding> UnnamedCode(const FindingRun& run,
+                                   DurationNs sampled_ns) {
+  DurationNs all_ns = 0;
+  std::string_view hottest;
+  std::map<std::string_view, DurationNs> by_file;
+  for (const SampledFunction& function : run.Functions()) {
+    const std::string_view name = run.trace.Name(function.name);
+    if (name.empty() || !HasNoName(name)) continue;
+    if (hottest.empty()) hottest = name;
+    all_ns += function.self_cpu_time_ns;
+    by_file[name.substr(0, name.find("+0x"))] += function.self_cpu_time_ns;
+  }
+  if (by_file.empty() || all_ns < sampled_ns / kHotPart ||
+      !run.Matters(all_ns)) {
+    return std::nullopt;
+  }
+  const auto [file, file_ns] = *std::ranges::max_element(
+      by_file, {}, [](const auto& entry) { return entry.second; });
+  Finding finding = run.OfTime(FindingKind::kUnnamedCode, all_ns);
+  finding.title = absl::StrCat(
+      PercentText(static_cast<double>(all_ns), static_cast<double>(sampled_ns)),
+      " of the CPU time (", TimeText(all_ns),
+      ") is in functions without names, ", file_ns < all_ns ? "mostly " : "",
+      "of ", ToAbsl(file),
+      ": install its debug symbols, or set DEBUGINFOD_URLS");
+  finding.next_step =
+      "Record again with symbols: of a package of your distribution as "
+      "docs/names.md says, of a program of your own by not stripping it";
+  finding.evidence = {.kind = EvidenceKind::kRow,
+                      .name = std::string(hottest),
+                      .table = "sampled_functions"};
+  return finding;
+}
+
 }  // namespace
 
 void AddSampleFindings(const FindingRun& run, std::vector<Finding>& findings) {
@@ -124,6 +164,9 @@ void AddSampleFindings(const FindingRun& run, std::vector<Finding>& findings) {
     findings.push_back(HotFunction(run, function,
                                    CallersOf(trace, leaf_ns, function, places),
                                    sampled_ns));
+  }
+  if (auto unnamed = UnnamedCode(run, sampled_ns)) {
+    findings.push_back(*std::move(unnamed));
   }
 }
 

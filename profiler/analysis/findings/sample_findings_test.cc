@@ -110,6 +110,35 @@ TEST(SampleFindingsTest, FewerThanAHundredSamplesSayNothing) {
   EXPECT_EQ(Found(Samples(100, 0), FindingKind::kHotFunction).size(), 1u);
 }
 
+// A run of 1 s with samples of 1 ms, `with` in functions that have names, none
+// of them hot, and `without` in three that have none.
+TestTrace Unnamed(int with, int without) {
+  TestTrace t = Samples(0, with);
+  const char* const functions[] = {"liba.so+0x10", "libb.so+0x20",
+                                   "liba.so+0x30"};
+  for (int i = 0; i < without; ++i) {
+    t.AddSample(model::TrackIndex{0}, (with + i) * kNsPerMs, kNsPerMs,
+                {"main", functions[i % 3]});
+  }
+  return t;
+}
+
+TEST(SampleFindingsTest, CodeWithoutNames) {
+  const auto found = Found(Unnamed(300, 300), FindingKind::kUnnamedCode);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title,
+            "50 % of the CPU time (300 ms) is in functions without names, "
+            "mostly of liba.so: install its debug symbols, or set "
+            "DEBUGINFOD_URLS");
+  EXPECT_EQ(found[0].time_ns, 300 * kNsPerMs);
+  EXPECT_EQ(found[0].evidence.name, "liba.so+0x10");
+  // A fifth of the CPU time, and a twentieth of the run.
+  EXPECT_EQ(Found(Unnamed(400, 100), FindingKind::kUnnamedCode).size(), 1u);
+  EXPECT_TRUE(Found(Unnamed(400, 99), FindingKind::kUnnamedCode).empty());
+  EXPECT_EQ(Found(Unnamed(60, 50), FindingKind::kUnnamedCode).size(), 1u);
+  EXPECT_TRUE(Found(Unnamed(60, 49), FindingKind::kUnnamedCode).empty());
+}
+
 TEST(SampleFindingsTest, OfTheInterpreterTheNextStepIsAnother) {
   const auto step_of = [](const char* function) {
     TestTrace t;
