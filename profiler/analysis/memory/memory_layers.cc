@@ -83,7 +83,14 @@ class LayerMaker {
         limits_(limits),
         pools_(trace),
         blocks_(trace),
-        frames_(trace) {}
+        frames_(trace),
+        allocations_(pools_.size()) {
+    for (MemoryIndex i = 0; i < trace.memory().size(); ++i) {
+      const MemoryRecord& record = trace.memory()[i];
+      if (!blocks_.IsAllocation(i) || record.address == 0) continue;
+      allocations_[pools_.IndexOf(record)].push_back(i);
+    }
+  }
 
   MemoryLayers Make(const MemoryProfile& profile) {
     MemoryLayers layers = {.pool = profile.pool};
@@ -135,15 +142,15 @@ class LayerMaker {
   std::vector<Change> Changes(const MemoryLayers& layers) {
     std::vector<Change> changes;
     const auto others = static_cast<uint32_t>(layers.names.size());
+    const auto pool = std::ranges::lower_bound(pools_.all(), layers.pool);
     std::optional<OpenEvents> open;
-    for (MemoryIndex i = 0; i < trace_.memory().size(); ++i) {
+    model::TrackIndex track = model::kNoTrack;
+    for (const MemoryIndex i :
+         allocations_[static_cast<size_t>(pool - pools_.all().begin())]) {
       const MemoryRecord& record = trace_.memory()[i];
-      if (i == 0 || record.track != trace_.memory()[i - 1].track) {
-        open.emplace(trace_, record.track, record.time_ns);
-      }
-      if (!blocks_.IsAllocation(i) || record.address == 0 ||
-          pools_.all()[pools_.IndexOf(record)] != layers.pool) {
-        continue;
+      if (record.track != track) {
+        track = record.track;
+        open.emplace(trace_, track, record.time_ns);
       }
       NameId name = model::kEmptyName;
       if (!layers.has_operations) {
@@ -178,6 +185,7 @@ class LayerMaker {
   const MemoryPools pools_;
   const MemoryBlocks blocks_;
   AllocationFrames frames_;
+  std::vector<std::vector<MemoryIndex>> allocations_;  // by pool
   absl::flat_hash_map<NameId, uint32_t> layer_of_name_;
 };
 

@@ -14,7 +14,8 @@
 // rows: its moment with the most memory, and its last one. A row holds until
 // the next one.
 //
-// Cost: a sort of the allocations and frees. Memory: 24 bytes for each.
+// Cost: a sort of the allocations and frees. Memory: 4 bytes for each
+// allocation, and 24 for each allocation and free of the largest pool.
 // Threads: values.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_LAYERS_H_
 #define KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_LAYERS_H_

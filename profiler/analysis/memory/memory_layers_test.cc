@@ -91,6 +91,43 @@ TEST_F(MemoryLayersTest, ASlotKeepsItsPeakAndItsEnd) {
               ElementsAre("|", "530: 530 0", "535: 0 0", "900: 3 0"));
 }
 
+TEST_F(MemoryLayersTest, EachPoolHasItsOwnAllocations) {
+  const auto other = builder_.AddThread(2, 2, "other");
+  builder_.AddRange(main_, "load", 0, 100);
+  builder_.AddRange(other, "parse", 0, 100);
+  memory_.Allocate({.track = main_, .bytes = 1}, 10);
+  memory_.Allocate({.track = other, .bytes = 2}, 20);
+  memory_.Allocate(
+      {.track = main_, .bytes = 4, .device_type = 1, .device_index = 0}, 30);
+  memory_.Allocate({.track = main_, .bytes = 8}, 40);
+  std::move(memory_).AddTo(builder_.data());
+  const model::Trace trace = std::move(builder_).Build();
+  const std::vector<MemoryLayers> all =
+      LayersOfMemory(trace, ProfileMemory(trace), {});
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].pool.pid, 1);
+  EXPECT_EQ(all[0].pool.device_index, -1);
+  EXPECT_THAT(all[0].rows,
+              ElementsAre(MemoryRow{10, {1, 0}}, MemoryRow{40, {9, 0}}));
+  EXPECT_EQ(all[1].pool.device_index, 0);
+  EXPECT_THAT(all[1].rows, ElementsAre(MemoryRow{30, {4, 0}}));
+  EXPECT_EQ(all[2].pool.pid, 2);
+  EXPECT_THAT(all[2].rows, ElementsAre(MemoryRow{20, {2, 0}}));
+  EXPECT_EQ(trace.Name(all[2].names.at(0)), "parse");
+}
+
+// A pass over all records for each pool would take minutes.
+TEST_F(MemoryLayersTest, ManyPoolsTakeOnePass) {
+  constexpr int kPools = 30'000;
+  for (int pid = 2; pid < kPools + 2; ++pid) {
+    const auto track = builder_.AddThread(pid, pid, "");
+    memory_.Allocate({.track = track, .bytes = pid}, 10);
+  }
+  std::move(memory_).AddTo(builder_.data());
+  const model::Trace trace = std::move(builder_).Build();
+  EXPECT_EQ(LayersOfMemory(trace, ProfileMemory(trace), {}).size(), kPools);
+}
+
 TEST_F(MemoryLayersTest, NothingIsMadeOfATraceWithoutMemory) {
   EXPECT_THAT(Texts({}), ElementsAre("0 pools"));
 }

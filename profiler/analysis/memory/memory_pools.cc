@@ -26,25 +26,20 @@ MemoryPools::MemoryPools(const model::Trace& trace)
   }
 
   const auto memory = trace.memory();
-  std::vector<std::vector<MemoryPool>> found(
+  std::vector<std::set<MemoryPool>> found(
       ParallelRangeCount(memory.size(), kPoolsGrain));
   ParallelFor(memory.size(), kPoolsGrain, [&](size_t begin, size_t end) {
-    std::vector<MemoryPool>& pools = found[begin / kPoolsGrain];
+    std::set<MemoryPool>& pools = found[begin / kPoolsGrain];
+    MemoryPool last;
     for (size_t i = begin; i < end; ++i) {
       const MemoryPool pool = PoolOf(memory[i]);
-      if (!pools.empty() && pools.back() == pool) continue;
-      const auto known = std::find(pools.begin(), pools.end(), pool);
-      if (known == pools.end()) {
-        pools.push_back(pool);
-      } else {
-        std::iter_swap(known, pools.end() - 1);  // likely the next one's, too
-      }
+      if (i != begin && pool == last) continue;
+      pools.insert(pool);
+      last = pool;
     }
   });
   std::set<MemoryPool> all;
-  for (const std::vector<MemoryPool>& pools : found) {
-    all.insert(pools.begin(), pools.end());
-  }
+  for (std::set<MemoryPool>& pools : found) all.merge(pools);
   pools_.assign(all.begin(), all.end());
 }
 
