@@ -79,7 +79,7 @@ std::string_view WithoutQuotes(std::string_view json) {
 
 }  // namespace
 
-void FileMembers::Add(std::string_view key, std::string_view json,
+bool FileMembers::Add(std::string_view key, std::string_view json,
                       model::TraceShard& shard) {
   static constexpr std::string_view kWrittenAnew[] = {"displayTimeUnit",
                                                       "traceName"};
@@ -102,9 +102,17 @@ void FileMembers::Add(std::string_view key, std::string_view json,
                          std::max<int64_t>(ParseInt(json).value_or(0), 0)));
   } else if (std::find(std::begin(kWrittenAnew), std::end(kWrittenAnew), key) ==
              std::end(kWrittenAnew)) {
-    shard.metadata.push_back({.key = shard.strings.Intern(key),
-                              .json_value = shard.strings.Intern(json)});
+    const model::Metadata entry = {.key = shard.strings.Intern(key),
+                                   .json_value = shard.strings.Intern(json)};
+    const auto [place, is_new] =
+        place_of_key.try_emplace(entry.key, shard.metadata.size());
+    if (!is_new) {
+      shard.metadata[place->second] = entry;
+      return false;
+    }
+    shard.metadata.push_back(entry);
   }
+  return true;
 }
 
 }  // namespace kymo::chrome_import

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "importers/chrome/events/event_store.h"
+#include "importers/chrome/events/findings.h"
 #include "importers/chrome/file_members.h"
 #include "importers/chrome/shard_maker.h"
 #include "profiler/base/status_macros.h"
@@ -19,7 +20,8 @@ class Collector final : public DocumentConsumer {
 
   void TakeEvents(ParsedEvents& events) override { store_.Add(events); }
   void TakeMember(std::string_view key, std::string_view value) override {
-    members_.Add(key, value, store_.shard);
+    if (members_.Add(key, value, store_.shard)) return;
+    store_.findings.Add(Rule::kMemberRepeated, 0);
   }
 
   void TakeFindings(const DocumentReader& reader) {

@@ -151,6 +151,16 @@ TEST(ImportDocumentTest, OfAMemberThatStandsTwiceTheLastCounts) {
   EXPECT_EQ(got.Offset("member_repeated"), 16u);
 }
 
+TEST(ImportDocumentTest, OfAMemberOfTheFileTheLastCounts) {
+  const Imported got =
+      ImportText(R"({"rank":1,"host":"a","traceEvents":[],"rank":2,"rank":3})");
+  ASSERT_TRUE(got.status.ok());
+  ASSERT_EQ(got.trace->metadata().size(), 2u);
+  EXPECT_EQ(got.trace->Name(got.trace->metadata()[0].json_value), "\"a\"");
+  EXPECT_EQ(got.trace->Name(got.trace->metadata()[1].json_value), "3");
+  EXPECT_EQ(got.Count("member_repeated"), 2u);
+}
+
 TEST(ImportDocumentTest, EventsOutOfOrderAreSorted) {
   const Imported got = ImportText(
       R"([{"ph":"X","name":"b","ts":5,"dur":1},{"ph":"X","name":"in","ts":1,

@@ -47,7 +47,7 @@ constexpr std::array<RuleText, static_cast<size_t>(Rule::kCount)> kRules = {{
     {Severity::kNote, "member_ignored",
      "a member of an event means nothing to a trace; it was left out"},
     {Severity::kWarning, "member_repeated",
-     "an event has a member twice; the last one counts"},
+     "an event, or the file itself, has a member twice; the last one counts"},
     {Severity::kWarning, "end_without_begin",
      "an event ends what nothing began; it was left out"},
     {Severity::kWarning, "begin_without_end",

@@ -32,7 +32,7 @@ enum class Rule : uint8_t {
   kDurationNegative,    // taken as 0
   kValueUnreadable,     // a member of an event of the wrong type
   kMemberIgnored,       // a member of an event that no trace keeps
-  kMemberRepeated,      // an event repeats a member: the last counts
+  kMemberRepeated,      // of an event or of the file: the last counts
   kEndWithoutBegin,     // E or e without a begin
   kBeginWithoutEnd,     // B or b without an end
   kTotalLeftOut,        // clang's sum of the ranges of one name
