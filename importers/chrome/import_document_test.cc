@@ -275,13 +275,16 @@ TEST(ImportDocumentTest, CountersAreOnePerSeries) {
   const Imported got = ImportText(
       R"([{"ph":"C","name":"q","pid":1,"tid":1,"ts":1,"args":{"value":2.5}},
          {"ph":"C","name":"m","pid":1,"ts":2,"args":{"a":1,"b":"2"}},
+         {"ph":"C","name":"of","id":7,"pid":1,"ts":3,"args":{"value":1}},
+         {"ph":"C","name":"of","id":"8","pid":1,"ts":3,"args":{"x":1,"y":2}},
          {"ph":"C","name":"bad","pid":1,"ts":2,"args":{"a":[1]}}])");
   ASSERT_TRUE(got.status.ok());
   std::vector<std::string> names;
   for (const auto& counter : got.trace->counters()) {
     names.emplace_back(got.trace->Name(counter.name));
   }
-  EXPECT_THAT(names, testing::UnorderedElementsAre("q", "m a", "m b"));
+  EXPECT_THAT(names, testing::UnorderedElementsAre("q", "m a", "m b", "of[7]",
+                                                   "of[8] x", "of[8] y"));
   EXPECT_EQ(got.Count("counter_no_number"), 1u);
 }
 

@@ -283,6 +283,12 @@ void EventBuilder::AddCounter(const RawEvent& event) {
       continue;
     }
     std::string name(Unescape(event.name.text, scratch_));
+    // Counters of several objects share a name, and have ids.
+    if (!event.id.text.empty()) {
+      name += '[';
+      name += Unescape(event.id.text, scratch_);
+      name += ']';
+    }
     if (event.args.size() > 1 || (arg.key != "value" && arg.key != "bytes")) {
       name += ' ';
       name += Unescape(arg.key, scratch_);
