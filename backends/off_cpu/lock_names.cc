@@ -37,6 +37,7 @@ constexpr Word kWords[] = {
     {"pthread_cond_broadcast", WaitKind::kCondition},
     {"__condvar_", WaitKind::kCondition},
     {"Condvar::wait", WaitKind::kCondition},
+    {"Condvar>::wait", WaitKind::kCondition},  // Rust's newer mangling
     {"CondVar::Wait", WaitKind::kCondition},
     // One that is signalled has to get the lock again.
     {"Mutex::Trans(", WaitKind::kLock},
@@ -64,7 +65,9 @@ constexpr Word kWords[] = {
     {"rwlock_", WaitKind::kLock},
     {"lll_lock", WaitKind::kLock},
     {"Mutex::lock", WaitKind::kLock},
+    {"Mutex>::lock", WaitKind::kLock},
     {"RwLock::", WaitKind::kLock},
+    {"RwLock>::", WaitKind::kLock},
     {"r1::wait_on_address", WaitKind::kLock},  // oneTBB's mutexes
     {"GOMP_critical", WaitKind::kLock},
     {"omp_set_lock", WaitKind::kLock},
@@ -307,7 +310,9 @@ PythonParts PythonPartsOf(const model::TraceShard& shard,
 //
 // The program's own futexes are locks more often, whose holders may never have
 // had to wait. So only what nobody ever ended counts as a signal, as a wait for
-// an event that never came.
+// an event that never came. One with a bit set looks like a condition: it is a
+// lock if a thread both waits for it and wakes others, as in a stripped program
+// of Rust.
 class Signals {
  public:
   explicit Signals(const model::ThreadStates& states) {
@@ -338,10 +343,14 @@ class Signals {
     const Semaphore& semaphore = found->second;
     if (semaphore.has_first_thread) return false;
     if (semaphore.wakers.empty()) return !semaphore.has_ended;
-    if (!is_semaphore) return false;
-    return std::ranges::none_of(semaphore.wakers, [&](auto waker) {
-      return semaphore.waiters.contains(waker);
-    });
+    return is_semaphore && !IsHandedOn(semaphore);
+  }
+  // Whether its waiters end each other's waits.
+  template <typename W>
+  bool IsHandedOn(const model::TraceShard& shard, const W& wait) const {
+    const auto found =
+        semaphores_.find({shard.tracks[wait.track].pid, wait.object});
+    return found != semaphores_.end() && IsHandedOn(found->second);
   }
 
  private:
@@ -359,6 +368,11 @@ class Signals {
     bool has_first_thread = false;
     bool has_ended = false;  // a wait for it
   };
+  static bool IsHandedOn(const Semaphore& semaphore) {
+    return std::ranges::any_of(semaphore.wakers, [&](auto waker) {
+      return semaphore.waiters.contains(waker);
+    });
+  }
   std::map<model::TrackIndex, TimeNs> thread_ends_;
   std::map<std::pair<int64_t, uint64_t>, Semaphore> semaphores_;
 };
@@ -492,17 +506,18 @@ void TellLocksFromConditions(model::TraceShard& shard,
     wait.object_name = shard.strings.Intern(kGil);
   };
   Signals signals(states);
-  enum class May { kNotSignal, kSemaphore, kOwnFutex };
+  enum class May { kNotSignal, kSemaphore, kOwnFutex, kOwnBits };
   const auto may_signal = [&](const auto& wait) {
     const auto found = known.find(model::Index(wait.stack));
-    if (wait.kind != WaitKind::kLock || wait.object == 0 ||
+    const bool is_lock = wait.kind == WaitKind::kLock;
+    if ((!is_lock && wait.kind != WaitKind::kCondition) || wait.object == 0 ||
         found == known.end() || found->second.is_python) {
       return May::kNotSignal;
     }
     const Told& told = found->second;
-    if (told.of_stack.is_semaphore) return May::kSemaphore;
-    return told.is_own_call && !told.of_stack.kind ? May::kOwnFutex
-                                                   : May::kNotSignal;
+    if (is_lock && told.of_stack.is_semaphore) return May::kSemaphore;
+    if (!told.is_own_call || told.of_stack.kind) return May::kNotSignal;
+    return is_lock ? May::kOwnFutex : May::kOwnBits;
   };
   const auto add = [&](auto& wait) {
     tell(wait);
@@ -512,8 +527,10 @@ void TellLocksFromConditions(model::TraceShard& shard,
   for (model::WaitSum& sum : states.short_waits) add(sum);
   const auto set_signal = [&](auto& wait) {
     const May may = may_signal(wait);
-    if (may != May::kNotSignal &&
-        signals.IsSignal(shard, wait, may == May::kSemaphore)) {
+    if (may == May::kOwnBits) {
+      if (signals.IsHandedOn(shard, wait)) wait.kind = WaitKind::kLock;
+    } else if (may != May::kNotSignal &&
+               signals.IsSignal(shard, wait, may == May::kSemaphore)) {
       wait.kind = WaitKind::kCondition;
     }
   };

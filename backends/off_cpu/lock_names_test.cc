@@ -23,6 +23,16 @@ TEST(KindOfFunctionTest, KnowsFunctionsThatWait) {
   EXPECT_EQ(
       KindOfFunction("std::sys::sync::mutex::futex::Mutex::lock_contended"),
       WaitKind::kLock);
+  // In Rust's newer mangling.
+  EXPECT_EQ(
+      KindOfFunction("<std::sys::sync::mutex::futex::Mutex>::lock_contended"),
+      WaitKind::kLock);
+  EXPECT_EQ(
+      KindOfFunction("<std::sys::sync::rwlock::futex::RwLock>::read_contended"),
+      WaitKind::kLock);
+  EXPECT_EQ(
+      KindOfFunction("<std::sys::sync::condvar::futex::Condvar>::wait_timeout"),
+      WaitKind::kCondition);
   EXPECT_EQ(KindOfFunction("___pthread_cond_wait"), WaitKind::kCondition);
   EXPECT_EQ(KindOfFunction("__pthread_clockjoin_ex"), WaitKind::kCondition);
   EXPECT_EQ(KindOfFunction("runtime.notetsleep_internal"),
@@ -373,6 +383,24 @@ TEST_F(LocksOfThreadsTest, OwnFutexesThatNobodyEverWokeAreNoLocks) {
   constexpr auto kLock = WaitKind::kLock;
   EXPECT_EQ(Kinds(), (std::vector<WaitKind>{WaitKind::kCondition, kLock, kLock,
                                             kLock, kLock, kLock}));
+}
+
+// A stripped program of Rust: its locks and its events wait for a bit set.
+TEST_F(LocksOfThreadsTest, OwnFutexesThatWaitersHandOnAreLocks) {
+  const auto main = Thread(7), a = Thread(8), b = Thread(9);
+  const auto stack = Stack({"app+0x3bfb0", "syscall"});
+  Wait(a, stack, 1, b);  // a lock
+  Wait(b, stack, 1, a);
+  Wait(a, stack, 2, main);  // an event
+  Wait(b, Stack({"Condvar::wait", "syscall"}), 3, a);
+  Wait(a, Stack({"Condvar::wait", "syscall"}), 3, b);
+  for (model::Wait& wait : states_.waits) wait.kind = WaitKind::kCondition;
+  states_.short_waits.push_back(
+      {.track = a, .kind = WaitKind::kCondition, .stack = stack, .object = 1});
+  constexpr auto kLock = WaitKind::kLock, kCondition = WaitKind::kCondition;
+  EXPECT_EQ(Kinds(), (std::vector<WaitKind>{kLock, kLock, kCondition,
+                                            kCondition, kCondition}));
+  EXPECT_EQ(states_.short_waits[0].kind, kLock);
 }
 
 // A wait has a time limit of 5 ms; then the thread waits on.
