@@ -4,8 +4,11 @@
 #include "profiler/base/parallel_sort.h"
 
 #ifndef KYMO_PARALLEL_SERIAL_
+#include <pthread.h>
 #include <sys/mman.h>
 
+#include <atomic>
+#include <cstdint>
 #include <new>
 
 #include <tbb/global_control.h>
@@ -16,20 +19,35 @@
 namespace kymo {
 
 #ifndef KYMO_PARALLEL_SERIAL_
-void parallel_internal::PrepareTbb() {
-  static const bool is_prepared = [] {
-    // More than the first call takes. Not from the heap, whose amounts tell
-    // what the program itself takes.
-    constexpr size_t kEnough = size_t{4} << 20;
-    void* const room = mmap(nullptr, kEnough, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED) throw std::bad_alloc();
-    munmap(room, kEnough);
-    tbb::task_arena arena(1, 1);
-    arena.initialize();
-    return true;
-  }();
-  static_cast<void>(is_prepared);
+namespace {
+
+enum class TbbUse : uint8_t { kNone, kBegun, kReady, kOfParent };
+constinit std::atomic<TbbUse> tbb_use{TbbUse::kNone};
+
+[[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] {
+  if (tbb_use != TbbUse::kNone) tbb_use = TbbUse::kOfParent;
+});
+
+}  // namespace
+
+// Threads that come here at the same time all do the same. None waits for
+// another one: a forked child would wait for a thread that it does not have.
+bool parallel_internal::PrepareTbb() {
+  const TbbUse use = tbb_use.load(std::memory_order_acquire);
+  if (use == TbbUse::kReady) return true;
+  if (use == TbbUse::kOfParent) return false;
+  tbb_use = TbbUse::kBegun;
+  // More than the first call takes. Not from the heap, whose amounts tell
+  // what the program itself takes.
+  constexpr size_t kEnough = size_t{4} << 20;
+  void* const room = mmap(nullptr, kEnough, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) throw std::bad_alloc();
+  munmap(room, kEnough);
+  tbb::task_arena arena(1, 1);
+  arena.initialize();
+  tbb_use.store(TbbUse::kReady, std::memory_order_release);
+  return true;
 }
 #endif
 
@@ -37,8 +55,7 @@ void parallel_internal::ForEachRange(size_t ranges,
                                      void (*run)(void* body, size_t range),
                                      void* body) {
 #ifndef KYMO_PARALLEL_SERIAL_
-  if (ranges > 1) {
-    PrepareTbb();
+  if (ranges > 1 && PrepareTbb()) {
     tbb::parallel_for(size_t{0}, ranges,
                       [=](size_t range) { run(body, range); });
     return;
@@ -49,11 +66,12 @@ void parallel_internal::ForEachRange(size_t ranges,
 
 void parallel_internal::RunIsolated(void (*run)(void* body), void* body) {
 #ifndef KYMO_PARALLEL_SERIAL_
-  PrepareTbb();
-  tbb::this_task_arena::isolate([=] { run(body); });
-#else
-  run(body);
+  if (PrepareTbb()) {
+    tbb::this_task_arena::isolate([=] { run(body); });
+    return;
+  }
 #endif
+  run(body);
 }
 
 class ParallelismLimit::Control {

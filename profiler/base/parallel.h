@@ -8,7 +8,8 @@
 // Threads: may be called from any thread and nested. An exception that `body`
 //   throws reaches the caller after the other ranges have ended.
 // Under ThreadSanitizer, which cannot see into the packaged oneTBB, everything
-// runs on the calling thread (parallel_serial.h).
+// runs on the calling thread (parallel_serial.h). The same holds in a child
+// that a process forked after it began to use oneTBB.
 //
 // oneTBB's headers take 1.4 s to compile. So this header does without them, and
 // sorts and values per thread have their own: parallel_sort.h, per_worker.h.

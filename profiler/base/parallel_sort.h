@@ -4,10 +4,10 @@
 
 #include "profiler/base/parallel_serial.h"
 
+#include <algorithm>
+
 #ifndef KYMO_PARALLEL_SERIAL_
 #include <tbb/parallel_sort.h>
-#else
-#include <algorithm>
 #endif
 
 namespace kymo {
@@ -17,7 +17,9 @@ namespace parallel_internal {
 // Comes before a process's first call of oneTBB; ParallelFor() and what is here
 // see to it. If oneTBB 2022 gets no memory for its first call, it waits for
 // ever. This throws std::bad_alloc instead. Later calls do nothing.
-void PrepareTbb();
+// False in a child that was forked after that first call began. oneTBB does not
+// work there: its threads are gone, and its locks may be held for ever.
+bool PrepareTbb();
 
 }  // namespace parallel_internal
 
@@ -26,11 +28,12 @@ void PrepareTbb();
 template <typename Iterator, typename Less>
 void ParallelSort(Iterator begin, Iterator end, Less less) {
 #ifndef KYMO_PARALLEL_SERIAL_
-  parallel_internal::PrepareTbb();
-  tbb::parallel_sort(begin, end, less);
-#else
-  std::sort(begin, end, less);
+  if (parallel_internal::PrepareTbb()) {
+    tbb::parallel_sort(begin, end, less);
+    return;
+  }
 #endif
+  std::sort(begin, end, less);
 }
 
 }  // namespace kymo

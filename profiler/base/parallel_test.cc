@@ -3,7 +3,10 @@
 #include "profiler/base/parallel_sort.h"
 #include "profiler/base/per_worker.h"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -19,6 +22,25 @@
 #include <tbb/task_arena.h>
 
 #include "gtest/gtest.h"
+
+// What a sanitizer maps is over any limit, and its mmap is not ours.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define KYMO_TEST_FIRST_CALLS_ 1
+
+// Whether the next thread that asks for memory stays here for ever.
+constinit static std::atomic<bool> holds_thread = false;
+constinit static std::atomic<bool> has_thread = false;
+
+extern "C" void* mmap(void* address, size_t length, int protection, int flags,
+                      int fd, off_t offset) noexcept {
+  if (length >= size_t{1} << 20 && holds_thread.exchange(false)) {
+    has_thread = true;
+    for (;;) pause();
+  }
+  return reinterpret_cast<void*>(
+      syscall(SYS_mmap, address, length, protection, flags, fd, offset));
+}
+#endif
 
 namespace kymo {
 namespace {
@@ -94,8 +116,7 @@ TEST(ParallelTest, WorkersValuesHoldEverythingOnce) {
   EXPECT_EQ(sum, size_t{100'000} * 99'999 / 2);
 }
 
-// What a sanitizer maps is over any limit.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifdef KYMO_TEST_FIRST_CALLS_
 void ThrowIsExpectedWithoutMemory(void (*call)()) {
   const rlimit none = {.rlim_cur = 1, .rlim_max = 1};
   setrlimit(RLIMIT_AS, &none);
@@ -118,6 +139,34 @@ TEST(ParallelDeathTest, TheFirstCallThrowsWhereThereIsNoMemory) {
                 ParallelSort(values, values + 100'000, std::less<>());
               }),
               testing::ExitedWithCode(7), "");
+}
+
+void ForkWithinTheFirstCall() {
+  std::thread first([] {
+    holds_thread = true;
+    ParallelForEach(1000, [](size_t) {});
+  });
+  while (!has_thread) usleep(1000);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    std::atomic<size_t> sum = 0;
+    ParallelForEach(1000, [&](size_t i) { sum += i; });
+    Isolated([&] { ++sum; });
+    std::vector<int> values(100'000);
+    std::iota(values.rbegin(), values.rend(), 0);
+    ParallelSort(values.begin(), values.end(), std::less<>());
+    _exit(sum == 499'501 && std::is_sorted(values.begin(), values.end()) ? 7
+                                                                         : 8);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 9);
+}
+
+TEST(ParallelDeathTest, AChildForkedWithinTheFirstCallDoesNotHang) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(ForkWithinTheFirstCall(), testing::ExitedWithCode(7), "");
 }
 #endif
 
