@@ -1,6 +1,7 @@
 // Exports a million ranges, operations with all that they can carry, memory
 // records, and samples, to nowhere and to a file.
 #include <benchmark/benchmark.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -135,7 +136,8 @@ BENCHMARK(BM_Export_Memory)
 void BM_Export_RangesToFile(benchmark::State& state) {
   const model::Trace trace = MakeRanges();
   const std::string folder =
-      (std::filesystem::temp_directory_path() / "kymo_chrome_benchmark")
+      (std::filesystem::temp_directory_path() /
+       ("kymo_chrome_benchmark." + std::to_string(getpid())))
           .string();
   OutputDirectory out(folder);
   ExportOptions options;

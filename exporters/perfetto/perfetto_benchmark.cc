@@ -2,6 +2,7 @@
 // of samples, to nowhere and to a file in memory. BM_RangePackets compares our
 // writer with protobuf's serialiser.
 #include <benchmark/benchmark.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -134,7 +135,7 @@ void BM_Export_RangesToFile(benchmark::State& state) {
   const ParallelismLimit limit(static_cast<int>(state.range(0)));
   std::filesystem::path folder = std::filesystem::temp_directory_path();
   if (std::filesystem::exists("/dev/shm")) folder = "/dev/shm";
-  folder /= "kymo_perfetto_benchmark";
+  folder /= "kymo_perfetto_benchmark." + std::to_string(getpid());
   OutputDirectory out(folder.string());
   ExportOptions options;
   options.gzip = state.range(1) != 0;

@@ -2,6 +2,7 @@
 // nowhere and to a file. BM_RangeEvents compares our writer with protobuf's
 // serialiser.
 #include <benchmark/benchmark.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -68,7 +69,8 @@ void BM_Export_RangesToFile(benchmark::State& state) {
   const model::Trace trace = MakeRanges(200);
   const ParallelismLimit limit(static_cast<int>(state.range(0)));
   const std::string folder =
-      (std::filesystem::temp_directory_path() / "kymo_tensorboard_benchmark")
+      (std::filesystem::temp_directory_path() /
+       ("kymo_tensorboard_benchmark." + std::to_string(getpid())))
           .string();
   OutputDirectory out(folder);
   for (auto _ : state) {
