@@ -27,8 +27,8 @@ using model::TrackIndex;
 using model::Wait;
 using model::WaitKind;
 
-// Other threads that use one CPU and a half were no serial part: two of them
-// worked at least half of the time.
+// Other threads that used one CPU and a half were no serial part: two of them
+// worked at least half of the time. Neither were those that lacked the CPUs.
 constexpr double kMostSerialCpus = 1.5;
 // If they used less than half of a CPU, the wait was for something else.
 constexpr double kLeastSerialCpus = 0.5;
@@ -176,11 +176,11 @@ void AddSerialParts(const FindingRun& run, const std::vector<WaitGroup>& groups,
   // On one CPU nothing runs at once; of an unknown number nobody can tell.
   const double usable = states.usable_cpus();
   if (usable < 2) return;
-  std::map<int64_t, DurationNs> on_cpu_of_process;
-  std::vector<DurationNs> on_cpu_ns(trace.tracks().size());
+  std::map<int64_t, ThreadTimes> of_processes;
+  std::vector<ThreadTimes> of_threads(trace.tracks().size());
   for (const ThreadTimes& times : states.threads) {
-    on_cpu_of_process[trace.tracks()[times.track].pid] += times.on_cpu_ns;
-    on_cpu_ns[times.track] += times.on_cpu_ns;
+    of_processes[trace.tracks()[times.track].pid] += times;
+    of_threads[times.track] += times;
   }
   std::map<TrackIndex, WaitsForThreads> threads;
   for (const WaitGroup& group : groups) {
@@ -191,11 +191,15 @@ void AddSerialParts(const FindingRun& run, const std::vector<WaitGroup>& groups,
   }
   for (const auto& [track, waits] : threads) {
     if (!run.Matters(waits.duration_ns)) continue;
-    const DurationNs others_ns =
-        on_cpu_of_process[trace.tracks()[track].pid] - on_cpu_ns[track];
-    const double cpus =
-        static_cast<double>(others_ns) / static_cast<double>(waits.duration_ns);
-    if (cpus < kLeastSerialCpus || cpus >= kMostSerialCpus) continue;
+    const ThreadTimes& all = of_processes[trace.tracks()[track].pid];
+    const ThreadTimes& own = of_threads[track];
+    const auto in_cpus = [&](DurationNs others_ns) {
+      return static_cast<double>(others_ns) /
+             static_cast<double>(waits.duration_ns);
+    };
+    const double cpus = in_cpus(all.on_cpu_ns - own.on_cpu_ns);
+    const double wanted = cpus + in_cpus(all.runnable_ns - own.runnable_ns);
+    if (cpus < kLeastSerialCpus || wanted >= kMostSerialCpus) continue;
     Finding finding = run.OfTime(FindingKind::kSerialPart, waits.duration_ns);
     const std::string place = places.Of(waits.most->stack);
     finding.title = absl::StrCat(

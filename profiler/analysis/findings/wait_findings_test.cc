@@ -20,7 +20,8 @@ constexpr int64_t kMs = kNsPerMs;
 
 // A run of 1 s of two threads, `main` and `worker`.
 struct Threads {
-  explicit Threads(DurationNs worker_on_cpu_ns = 0, uint32_t cpus = 8) {
+  explicit Threads(DurationNs worker_on_cpu_ns = 0, uint32_t cpus = 8,
+                   DurationNs worker_runnable_ns = 0) {
     t.SetWindow(0, 1000 * kMs);
     t.AddProcess(7, "app");
     main = t.AddThread(7, 7, "main");
@@ -28,7 +29,8 @@ struct Threads {
     t.SetThreadTimes({{.track = main, .wall_ns = 1000 * kMs},
                       {.track = worker,
                        .wall_ns = 1000 * kMs,
-                       .on_cpu_ns = worker_on_cpu_ns}},
+                       .on_cpu_ns = worker_on_cpu_ns,
+                       .runnable_ns = worker_runnable_ns}},
                      cpus);
   }
   void Wait(model::TrackIndex track, WaitKind kind, int64_t begin_ms,
@@ -159,8 +161,9 @@ TEST(WaitFindingsTest, ShortWaitsHaveAStackAsEvidence) {
 
 // Main waits 800 ms for a worker that uses `on_cpu_ns`.
 std::vector<Finding> Serial(DurationNs on_cpu_ns, uint32_t cpus,
-                            DurationNs quota_ns = 0) {
-  Threads threads(on_cpu_ns, cpus);
+                            DurationNs quota_ns = 0,
+                            DurationNs runnable_ns = 0) {
+  Threads threads(on_cpu_ns, cpus, runnable_ns);
   threads.t.SetCpuLimit({.quota_ns = quota_ns, .period_ns = 100 * kMs});
   threads.Wait(threads.main, WaitKind::kCondition, 100, 800 * kMs,
                {"main", "Join"});
@@ -181,6 +184,9 @@ TEST(WaitFindingsTest, AThreadThatWaitsWhileOneOtherWorks) {
 TEST(WaitFindingsTest, ThreadsThatWorkTogetherAreNoSerialPart) {
   EXPECT_EQ(Serial(1200 * kMs - 1, 8).size(), 1u);
   EXPECT_TRUE(Serial(1200 * kMs, 8).empty());  // 1.5 CPUs
+  // Or would, if other programs did not have the CPUs.
+  EXPECT_EQ(Serial(760 * kMs, 8, 0, 440 * kMs - 1).size(), 1u);
+  EXPECT_TRUE(Serial(760 * kMs, 8, 0, 440 * kMs).empty());
 }
 
 TEST(WaitFindingsTest, IfOthersHardlyWorkItWaitsForSomethingElse) {
