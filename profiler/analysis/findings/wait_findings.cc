@@ -106,8 +106,11 @@ void AddLocks(const FindingRun& run, WaitPlaces& places,
                     static_cast<double>(lock.duration_ns)),
         " of that in ", NameText(places.Of(most.stack)));
     finding.next_step =
-        "Hold the lock for a shorter time, or give each thread a part of the "
-        "data with a lock of its own";
+        trace.Name(lock.name) == "GIL"  // as model/waits.h names Python's
+            ? "Python runs one thread at a time: use processes, or do more of "
+              "the work in libraries that give this lock back meanwhile"
+            : "Hold the lock for a shorter time, or give each thread a part of "
+              "the data with a lock of its own";
     finding.evidence = OfWait(trace, most, places.Of(most.stack));
     finding.evidence.table = "locks";
     findings.push_back(std::move(finding));

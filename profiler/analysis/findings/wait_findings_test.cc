@@ -67,6 +67,22 @@ TEST(WaitFindingsTest, ALockAndWhereThreadsWaitedForIt) {
   EXPECT_NE(found[0].evidence.stack, model::kEmptyStack);
 }
 
+TEST(WaitFindingsTest, OfPythonsLockTheNextStepIsAnother) {
+  const auto next_step = [](std::string_view name) {
+    Threads threads;
+    threads.t.AddWait({.track = threads.worker,
+                       .kind = WaitKind::kLock,
+                       .duration_ns = 300 * kMs,
+                       .object = 0x1f,
+                       .object_name = threads.t.Intern(name)});
+    const auto found =
+        Found(std::move(threads.t), FindingKind::kLockContention);
+    return found.empty() ? "" : found[0].next_step;
+  };
+  EXPECT_TRUE(next_step("GIL").starts_with("Python runs one thread"));
+  EXPECT_TRUE(next_step("GILDED").starts_with("Hold the lock"));
+}
+
 TEST(WaitFindingsTest, ALockOfLessThanATwentiethOfTheRunDoesNotMatter) {
   const auto found_with = [](DurationNs ns) {
     Threads threads;
