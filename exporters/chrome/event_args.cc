@@ -210,6 +210,13 @@ void EventArgs::AppendRecorded(Members& members, const Detail& detail) const {
   }
 }
 
+// A whole number gets a point, so that it stays a double when it is read back.
+static void AppendGivenDouble(std::string& out, double value) {
+  const size_t begin = out.size();
+  json::AppendDouble(out, value);
+  if (out.find_first_not_of("-0123456789", begin) == out.npos) out += ".0";
+}
+
 void EventArgs::AppendGiven(Members& members, EventIndex event) const {
   model::ForEachLastArg(trace_.args(event), [&](const Arg& arg) {
     std::string& out = members.Next();
@@ -220,7 +227,7 @@ void EventArgs::AppendGiven(Members& members, EventIndex event) const {
         json::AppendInt(out, arg.int_value());
         break;
       case ArgType::kDouble:
-        json::AppendDouble(out, arg.double_value());
+        AppendGivenDouble(out, arg.double_value());
         break;
       case ArgType::kString:
         names_.Append(out, arg.string_value());

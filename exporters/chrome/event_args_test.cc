@@ -55,6 +55,23 @@ std::string WithOneArg(std::string_view key) {
   return ChromeText(std::move(t).Build());
 }
 
+TEST(EventArgsTest, WholeDoublesStayDoubles) {
+  TestTrace t;
+  t.AddProcess(1, "app");
+  t.AddRange(t.AddThread(1, 1, "app"), "range", 0, 900);
+  const auto number = [&](const char* key, double value) {
+    return model::Arg::Double(t.Intern(key), value);
+  };
+  t.Describe(0,
+             {number("ten", 10), number("none", -0.0), number("half", 0.5),
+              number("large", 1e300), model::Arg::Int(t.Intern("count"), 10)});
+  const std::string text = ChromeText(std::move(t).Build());
+  EXPECT_NE(text.find("\"ten\":10.0,\"none\":-0.0,\"half\":0.5,"
+                      "\"large\":1e+300,\"count\":10,"),
+            std::string::npos)
+      << text;
+}
+
 TEST(EventArgsTest, GoldenOperations) {
   TestTrace t;
   t.AddProcess(1, "app");
