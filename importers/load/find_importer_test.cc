@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "profiler/plugin/sink.h"
@@ -11,13 +12,16 @@
 namespace kymo {
 namespace {
 
-// Recognizes files that begin with its name.
+// Recognizes files that begin with its name, or with `begin`.
 class NamedImporter : public TraceImporter {
  public:
-  explicit NamedImporter(std::string name) { info_.name = std::move(name); }
+  explicit NamedImporter(std::string name, std::string begin = "")
+      : begin_(begin.empty() ? name : std::move(begin)) {
+    info_.name = std::move(name);
+  }
   const PluginInfo& info() const noexcept override { return info_; }
   bool Recognizes(std::string_view head) const override {
-    return head.starts_with(info_.name);
+    return head.starts_with(begin_);
   }
   absl::StatusOr<ImportedTrace> Import(const std::string&,
                                        const ImportOptions&) const override {
@@ -25,6 +29,7 @@ class NamedImporter : public TraceImporter {
   }
 
  private:
+  const std::string begin_;
   PluginInfo info_;
 };
 
@@ -94,6 +99,23 @@ TEST_F(FindImporterTest, SaysWhichFileToReadInsteadOfPerfettos) {
   EXPECT_NE(found.status().message().find("take the trace.json"),
             absl::string_view::npos)
       << found.status();
+}
+
+TEST_F(FindImporterTest, SaysWhatToDoWithFilesThatNobodyReads) {
+  ASSERT_TRUE(
+      importers_.Register(std::make_unique<NamedImporter>("json", "{")).ok());
+  const auto error_of = [&](const std::string& bytes) {
+    return FindImporter(Write("file", bytes), importers_).status().ToString();
+  };
+  using ::testing::HasSubstr;
+  EXPECT_THAT(error_of("{\n  \"schema_version\": 1,\n"),
+              HasSubstr("a summary (--export=summary): it has the sums of a "
+                        "recording, but not its events; give the trace.json"));
+  EXPECT_EQ(error_of("{\"schemaVersion\": 1}"), "OK");
+  EXPECT_THAT(error_of("\x28\xB5\x2F\xFD\x04"), HasSubstr("(zstd -d)"));
+  EXPECT_THAT(error_of(std::string("\xFD\x37zXZ\0\0", 7)),
+              HasSubstr("(xz -d)"));
+  EXPECT_THAT(error_of("BZh91AY"), HasSubstr("(bzip2 -d)"));
 }
 
 TEST_F(FindImporterTest, WhatCannotBeReadIsAnError) {
