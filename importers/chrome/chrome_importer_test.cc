@@ -201,6 +201,30 @@ TEST(ImportDocumentTest, DamageIsSaidOnce) {
   }
 }
 
+// Something follows its gzip stream.
+class TextWithRest final : public TextSource {
+ public:
+  explicit TextWithRest(std::string_view text) : text_(text) {}
+  absl::StatusOr<size_t> Read(char* to, size_t size) override {
+    return text_.Read(to, size);
+  }
+  double progress() const override { return 0; }
+  uint64_t expected_bytes() const override { return 0; }
+  bool has_rest() const override { return true; }
+
+ private:
+  TextInMemory text_;
+};
+
+TEST(ImportDocumentTest, WhatFollowsGzipIsSaid) {
+  TextWithRest source("[]\n");
+  const auto imported = ImportDocument(source, {});
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  ASSERT_EQ(imported->findings.size(), 1u);
+  EXPECT_EQ(imported->findings[0].rule, "text_after_end");
+  EXPECT_EQ(imported->findings[0].first_offset, 3u);
+}
+
 TEST(ImportDocumentTest, TextBehindTheEndIsSaid) {
   const auto offset_of = [](std::string_view text) {
     return ImportText(text).Offset("text_after_end");

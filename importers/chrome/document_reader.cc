@@ -142,7 +142,7 @@ absl::Status DocumentReader::FinishDocument() {
   }
   if (is_cut_off_) return absl::OkStatus();
   KYMO_RETURN_IF_ERROR(PassSpace());
-  if (!at_end() && window_.text().front() != '\0') {
+  if ((!at_end() && window_.text().front() != '\0') || source_.has_rest()) {
     findings_.Add(Rule::kTextAfterEnd, window_.offset());
   }
   return absl::OkStatus();

@@ -20,7 +20,8 @@ constexpr std::array<RuleText, static_cast<size_t>(Rule::kCount)> kRules = {{
     {Severity::kError, "gzip_damaged",
      "the gzip stream ends too early or is damaged; what came before was kept"},
     {Severity::kWarning, "text_after_end",
-     "something follows the end of the JSON value; it was left out"},
+     "something follows the end of the JSON value or of the gzip stream; it "
+     "was left out"},
     {Severity::kError, "element_unreadable",
      "an element of traceEvents is not JSON; it was left out"},
     {Severity::kError, "element_no_object",

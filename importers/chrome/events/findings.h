@@ -19,7 +19,7 @@ namespace kymo::chrome_import {
 enum class Rule : uint8_t {
   kTruncated,           // the file ends in the middle
   kGzipDamaged,         // the gzip stream ends too early or is wrong
-  kTextAfterEnd,        // something follows the JSON value
+  kTextAfterEnd,        // something follows the JSON value or the gzip stream
   kElementUnreadable,   // an element of traceEvents that is not JSON
   kElementNoObject,     // an element that is a number, a string, ...
   kTextRepaired,        // bytes that are not UTF-8, raw control characters

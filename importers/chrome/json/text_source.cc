@@ -104,6 +104,7 @@ class GzipFile final : public TextSource {
     return 12 * file_->expected_bytes();
   }
   std::string damage() const override { return damage_; }
+  bool has_rest() const override { return has_rest_; }
 
  private:
   static constexpr size_t kInputBytes = size_t{256} << 10;
@@ -111,7 +112,10 @@ class GzipFile final : public TextSource {
 
   absl::StatusOr<size_t> Inflate(char* to, size_t size) {
     if (state_.avail_in == 0) KYMO_RETURN_IF_ERROR(Refill());
-    if (state_.block_state == ISAL_BLOCK_FINISH && !BeginMember()) return 0;
+    if (state_.block_state == ISAL_BLOCK_FINISH) {
+      KYMO_ASSIGN_OR_RETURN(const bool has_begun, BeginMember());
+      if (!has_begun) return 0;
+    }
     const bool is_end_of_input = state_.avail_in == 0;
     state_.next_out = reinterpret_cast<uint8_t*>(to);
     state_.avail_out = static_cast<uint32_t>(size);
@@ -137,9 +141,14 @@ class GzipFile final : public TextSource {
     return absl::OkStatus();
   }
 
-  // Whether another member follows. Anything else that follows is padding.
-  bool BeginMember() {
+  // Whether another member follows, maybe behind zeros, which are padding.
+  absl::StatusOr<bool> BeginMember() {
+    while (state_.avail_in > 0 && state_.next_in[0] == 0) {
+      ++state_.next_in;
+      if (--state_.avail_in == 0) KYMO_RETURN_IF_ERROR(Refill());
+    }
     if (state_.avail_in == 0 || state_.next_in[0] != 0x1f) {
+      has_rest_ = state_.avail_in > 0;
       is_over_ = true;
       return false;
     }
@@ -158,6 +167,7 @@ class GzipFile final : public TextSource {
   inflate_state state_{};
   uint64_t left_;  // before the limit
   bool is_over_ = false;
+  bool has_rest_ = false;
   std::string damage_;
 };
 

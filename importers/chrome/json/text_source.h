@@ -42,6 +42,8 @@ class TextSource {
   virtual uint64_t expected_bytes() const = 0;
   // Why the text ended before the gzip stream did; empty if it did not.
   virtual std::string damage() const { return {}; }
+  // Whether something other than zeros follows the gzip stream. It is no text.
+  virtual bool has_rest() const { return false; }
 };
 
 }  // namespace kymo::chrome_import

@@ -50,6 +50,7 @@ struct Got {
   absl::Status status;
   std::string text;
   std::string damage;
+  bool has_rest = false;
 };
 
 Got ReadAll(std::string_view bytes, size_t step, int64_t limit = kNoLimit) {
@@ -66,6 +67,7 @@ Got ReadAll(std::string_view bytes, size_t step, int64_t limit = kNoLimit) {
     if (*count < step) break;
   }
   got.damage = (*source)->damage();
+  got.has_rest = (*source)->has_rest();
   return got;
 }
 
@@ -94,6 +96,18 @@ TEST(TextSourceTest, PaddingBehindGzipIsNoText) {
   const Got got = ReadAll(Gzip("[1]") + std::string(512, '\0'), 100);
   EXPECT_EQ(got.text, "[1]");
   EXPECT_EQ(got.damage, "");
+}
+
+TEST(TextSourceTest, SaysThatSomethingFollowsGzip) {
+  for (const size_t step : {1u, 100u}) {
+    const Got got = ReadAll(Gzip("[1]") + "rubbish", step);
+    EXPECT_EQ(got.text, "[1]");
+    EXPECT_EQ(got.damage, "");
+    EXPECT_TRUE(got.has_rest);
+    EXPECT_TRUE(ReadAll(Gzip("[") + std::string(9, '\0') + "x", step).has_rest);
+    EXPECT_FALSE(ReadAll(Gzip("[") + std::string(9, '\0'), step).has_rest);
+    EXPECT_FALSE(ReadAll(Gzip("[") + Gzip("]"), step).has_rest);
+  }
 }
 
 TEST(TextSourceTest, GzipThatIsCutOffGivesWhatThereIs) {
