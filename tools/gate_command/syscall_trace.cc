@@ -7,10 +7,13 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 
@@ -26,7 +29,15 @@ constexpr int kSyscallStop = SIGTRAP | 0x80;
 // ptrace(2): the event of a stop.
 int EventOf(int status) { return status >> 16; }
 
-enum class Kind { kOther, kOpen, kRead, kWrite };
+enum class Kind {
+  kOther,
+  kOpen,
+  kRead,
+  kWrite,
+  kCopy,  // reads and writes as many bytes
+  kReadMessages,
+  kWriteMessages
+};
 
 Kind KindOf(uint64_t number) {
   switch (number) {
@@ -38,6 +49,7 @@ Kind KindOf(uint64_t number) {
 #ifdef SYS_openat2
     case SYS_openat2:
 #endif
+    case SYS_open_by_handle_at:
       return Kind::kOpen;
     case SYS_read:
     case SYS_readv:
@@ -54,8 +66,16 @@ Kind KindOf(uint64_t number) {
     case SYS_pwritev2:
     case SYS_sendto:
     case SYS_sendmsg:
-    case SYS_sendfile:
+    case SYS_vmsplice:
       return Kind::kWrite;
+    case SYS_sendfile:
+    case SYS_splice:
+    case SYS_copy_file_range:
+      return Kind::kCopy;
+    case SYS_recvmmsg:
+      return Kind::kReadMessages;
+    case SYS_sendmmsg:
+      return Kind::kWriteMessages;
     default:
       return Kind::kOther;
   }
@@ -72,8 +92,21 @@ struct Thread {
   // Since an exec, until the loader is done: then these do not count.
   bool may_be_loading = false;
   Counts loading;
-  uint64_t call = 0;  // the one that it is in
+  uint64_t call = 0;      // the one that it is in
+  uint64_t messages = 0;  // its second argument
 };
+
+// The bytes of the first `count` messages at `address` in a thread's memory.
+uint64_t BytesOfMessages(pid_t thread, uint64_t address, uint64_t count) {
+  std::vector<mmsghdr> messages(std::min<uint64_t>(count, UIO_MAXIOV));
+  const iovec to = {messages.data(), messages.size() * sizeof(mmsghdr)};
+  const iovec from = {reinterpret_cast<void*>(address), to.iov_len};
+  const ssize_t got = process_vm_readv(thread, &to, 1, &from, 1, 0);
+  messages.resize(got < 0 ? 0 : static_cast<size_t>(got) / sizeof(mmsghdr));
+  uint64_t bytes = 0;
+  for (const mmsghdr& message : messages) bytes += message.msg_len;
+  return bytes;
+}
 
 absl::Status CannotTell(int error) {
   return absl::UnimplementedError(absl::StrCat(
@@ -155,6 +188,12 @@ class Tracer {
       return;
     }
     if (event == PTRACE_EVENT_EXEC) {
+      // A thread that does it takes the main thread's id.
+      unsigned long former = 0;
+      if (ptrace(PTRACE_GETEVENTMSG, thread, nullptr, &former) == 0 &&
+          static_cast<pid_t>(former) != thread) {
+        End(static_cast<pid_t>(former));
+      }
       // What this process did before the program's exec is not the program's.
       if (has_begun_) CountLoading(threads_[thread]);
       has_begun_ = true;
@@ -175,6 +214,7 @@ class Tracer {
     Thread& thread = found.first->second;
     if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
       thread.call = info.entry.nr;
+      thread.messages = info.entry.args[1];
       if (info.entry.nr == SYS_prctl &&
           info.entry.args[0] == static_cast<uint64_t>(kCountsBegin)) {
         thread.may_be_loading = false;
@@ -198,6 +238,16 @@ class Tracer {
         break;
       case Kind::kWrite:
         counts.bytes_written += result;
+        break;
+      case Kind::kCopy:
+        counts.bytes_read += result;
+        counts.bytes_written += result;
+        break;
+      case Kind::kReadMessages:
+        counts.bytes_read += BytesOfMessages(id, thread.messages, result);
+        break;
+      case Kind::kWriteMessages:
+        counts.bytes_written += BytesOfMessages(id, thread.messages, result);
         break;
       case Kind::kOther:
         break;

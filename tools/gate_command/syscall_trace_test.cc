@@ -1,5 +1,6 @@
 #include "tools/gate_command/syscall_trace.h"
 
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -19,6 +21,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <thread>
 
 #include "gtest/gtest.h"
 #include "tools/runtime/blocking_calls.h"
@@ -140,6 +143,21 @@ TEST(SyscallTraceTest, CountsFortifiedCalls) {
   EXPECT_EQ(CallsOf("poll"), 1u);
 }
 
+TEST(SyscallTraceTest, CountsBytesOfCopiesAndOfMessages) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const TracedRun run = Trace({self, "--copies"});
+  EXPECT_EQ(run.wait_status, 0);
+  EXPECT_EQ(run.bytes_written, 5u + 5u + 1000u + 1000u);
+  EXPECT_EQ(run.bytes_read, 5u + 1000u + 1000u);
+}
+
+TEST(SyscallTraceTest, AThreadMayBeginAnotherProgram) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const TracedRun run = Trace({self, "--exec_in_thread"});
+  EXPECT_EQ(WEXITSTATUS(run.wait_status), 3);
+  EXPECT_EQ(run.left_behind, 1u);
+}
+
 // A kernel before 5.3: this request fails.
 TEST(SyscallTraceTest, OldKernelsAreAnError) {
   const pid_t child = fork();
@@ -172,7 +190,38 @@ size_t __fread_chk(void*, size_t, size_t, size_t, FILE*);
 int __poll_chk(pollfd*, nfds_t, int, size_t);
 }
 
+// Two messages, then a file that is copied in two ways.
+int Copy() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0) return 1;
+  char bytes[1000] = "abcde";
+  iovec parts[] = {{bytes, 2}, {bytes + 2, 3}};
+  mmsghdr messages[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    messages[i].msg_hdr.msg_iov = &parts[i];
+    messages[i].msg_hdr.msg_iovlen = 1;
+  }
+  if (sendmmsg(ends[0], messages, 2, 0) != 2) return 2;
+  if (recvmmsg(ends[1], messages, 2, MSG_DONTWAIT, nullptr) != 2) return 3;
+  const std::string path = std::string(getenv("TEST_TMPDIR")) + "/copied";
+  const int from = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+  const int to = open((path + "2").c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+  if (write(from, bytes, 5) != 5 || ftruncate(from, 1000) != 0) return 4;
+  off_t at = 0;
+  if (sendfile(to, from, &at, 1000) != 1000) return 5;
+  loff_t begin = 0;
+  if (copy_file_range(from, &begin, to, nullptr, 1000, 0) != 1000) return 6;
+  return 0;
+}
+
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "--copies") return Copy();
+  if (argc > 1 && std::string(argv[1]) == "--exec_in_thread") {
+    std::thread([] {
+      execl("/bin/sh", "sh", "-c", "sleep 1000 & exit 3", nullptr);
+    }).join();
+    return 1;
+  }
   if (argc > 1 && std::string(argv[1]) == "--fortified") {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0) return 1;
