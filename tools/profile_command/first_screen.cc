@@ -288,7 +288,8 @@ std::string_view WhatHelps(Loss loss) {
              "raise `sysctl kernel.perf_event_mlock_kb` and `ulimit -l`";
     case Loss::kStacksIncomplete:
       return "build with -fasynchronous-unwind-tables, and start Java with "
-             "-XX:+PreserveFramePointer";
+             "-XX:+PreserveFramePointer; 32-bit programs have no callers: "
+             "build them for 64 bits";
     case Loss::kDrainBytesLost:
       return "make room on the disk, or write elsewhere with --output_dir";
     default:

@@ -558,7 +558,8 @@ TEST_F(LossTest, AdviceIsGivenWhereItHelps) {
        "raise `sysctl kernel.perf_event_mlock_kb` and `ulimit -l`"},
       {Loss::kStacksIncomplete,
        "; build with -fasynchronous-unwind-tables, and start Java with "
-       "-XX:+PreserveFramePointer"},
+       "-XX:+PreserveFramePointer; 32-bit programs have no callers: build "
+       "them for 64 bits"},
       {Loss::kDrainBytesLost,
        "; make room on the disk, or write elsewhere with --output_dir"}};
   for (const auto& [loss, text] : advice) {

@@ -48,7 +48,8 @@ constexpr Doubt kDoubts[] = {
     {Loss::kStacksIncomplete, model::CountUnwoundStacks, "callers of functions",
      "Build with unwind tables (-fasynchronous-unwind-tables). Code that a "
      "program makes while it runs needs frame pointers: start Java with "
-     "-XX:+PreserveFramePointer"},
+     "-XX:+PreserveFramePointer. Kymo finds no callers in 32-bit programs: "
+     "build them for 64 bits"},
     {Loss::kMemoryRecordsLeftOut, MemoryRecords, "numbers of memory",
      "Record a shorter part of the program"},
 };

@@ -57,7 +57,8 @@ TEST(LossFindingsTest, StacksOfCompiledAndOfMadeCodeNeedTheirOwnFlags) {
   const auto found = Lost(Loss::kStacksIncomplete, 95);
   ASSERT_EQ(found.size(), 1u);
   for (const char* const flag :
-       {"-fasynchronous-unwind-tables", "-XX:+PreserveFramePointer"}) {
+       {"-fasynchronous-unwind-tables", "-XX:+PreserveFramePointer",
+        "build them for 64 bits"}) {
     EXPECT_NE(found[0].next_step.find(flag), std::string::npos) << flag;
   }
 }
