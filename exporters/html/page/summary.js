@@ -341,11 +341,8 @@ export function summaryView(trace, actions) {
   }
   const { waits } = summary;
   if (waits) {
-    const places = waits.places.filter((/** @type {any} */ row) =>
-      !row.is_idle);
-    top.push(placeTable(hottest(places, (row) => row.wait_ns), "top-waits",
-      actions.openPlace, waits.place_count > waits.places.length
-        ? waits.place_count : places.length));
+    top.push(placeTable(waits, { id: "top-waits", open: actions.openPlace,
+      isTop: true }));
   }
   return element("div", { class: "summary" },
     element("p", { class: "command" },

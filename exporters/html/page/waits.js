@@ -1,6 +1,7 @@
 // waits.js - what threads waited for: tables, and sums by stack. The numbers of
 // the tables are those of summary.json.
 import { Trace } from "./data.js";
+import { countText } from "./format.js";
 import { makeTable } from "./table.js";
 import { element } from "./view.js";
 
@@ -92,11 +93,36 @@ export function sumOfValues(numbers) {
 }
 
 /**
- * Where threads waited.
- * @param {any[]} rows @param {string} id @param {(row: any) => void} open
- * @param {number | undefined} of how many rows there are, if not all are here
+ * The waits of one place for the same, whatever called it: summary.json has a
+ * row for each stack. The stack with the longest time stands for all.
+ * @param {any[]} rows those with the longest time first; so are the results
  */
-export function placeTable(rows, id, open, of = undefined) {
+function byPlace(rows) {
+  /** @type {Map<string, any>} */
+  const places = new Map();
+  for (const row of rows) {
+    const key = JSON.stringify([row.where, row.module, row.kind, row.is_idle]);
+    const place = places.get(key);
+    if (!place) {
+      places.set(key, { ...row });
+      continue;
+    }
+    place.wait_ns += row.wait_ns;
+    place.count += row.count;
+    place.longest_ns = Math.max(place.longest_ns, row.longest_ns);
+  }
+  return [...places.values()].sort((a, b) => b.wait_ns - a.wait_ns);
+}
+
+/**
+ * Where threads waited.
+ * @param {any} waits the member of summary.json
+ * @param {{ id: string, open: (row: any) => void, isTop?: boolean }} options
+ *   isTop: only the ten places with most time that are not idle
+ */
+export function placeTable(waits, { id, open, isTop = false }) {
+  const places = byPlace(waits.places);
+  const rows = isTop ? places.filter((row) => !row.is_idle) : places;
   /** @type {Column[]} */
   const columns = [
     { title: "Waited in", kind: "text", value: (row) => row.where },
@@ -109,8 +135,19 @@ export function placeTable(rows, id, open, of = undefined) {
     columns.push({ title: "Idle", kind: "text", note: "waited for work",
       value: (row) => row.is_idle ? "yes" : "no" });
   }
-  return makeTable({ id, caption: "Where threads waited", rows, columns, open,
-    of, sortBy: of === undefined ? 2 : undefined });
+  if (!isTop && rows.some((row) => row.module)) {
+    columns.push({ title: "Module", kind: "text",
+      value: (row) => row.module ?? "" });
+  }
+  const stacks = waits.places.length;
+  const caption = waits.place_count > stacks
+    ? `Where threads waited, in the ${countText(stacks)} stacks with most of ` +
+      `${countText(waits.place_count)}`
+    : "Where threads waited";
+  return isTop
+    ? makeTable({ id, caption, rows: rows.slice(0, 10), columns, open,
+      of: rows.length })
+    : makeTable({ id, caption, rows, columns, open, sortBy: 2 });
 }
 
 /** @param {any[]} rows */
@@ -157,6 +194,6 @@ function rangeTable(rows, open) {
 export function waitsView(summary, { openRange, openPlace }) {
   const { waits } = summary;
   return element("div", {},
-    placeTable(waits.places, "wait-places", openPlace),
+    placeTable(waits, { id: "wait-places", open: openPlace }),
     ...lockTable(waits.locks), ...rangeTable(waits.ranges, openRange));
 }

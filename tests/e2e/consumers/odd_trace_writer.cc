@@ -87,7 +87,7 @@ model::Trace Waits() {
   const auto worker = t.AddThread(1, 2, "worker");
   t.AddRange(worker, "task", us(500), us(600));
   t.SetThreadTimes(
-      {{.track = main, .wall_ns = kNsPerMs, .on_cpu_ns = 595 * kNsPerUs},
+      {{.track = main, .wall_ns = kNsPerMs, .on_cpu_ns = 591 * kNsPerUs},
        {.track = worker, .wall_ns = kNsPerMs, .on_cpu_ns = 500 * kNsPerUs}});
   const auto add_wait = [&](model::TrackIndex track, model::WaitKind kind,
                             TimeNs begin, TimeNs end,
@@ -109,6 +109,13 @@ model::Trace Waits() {
                    .duration_ns = 5 * kNsPerUs,
                    .longest_ns = 2 * kNsPerUs},
                   {"main", "load"});
+  // The same place, of another caller.
+  t.AddShortWaits({.track = main,
+                   .kind = model::WaitKind::kRead,
+                   .count = 2,
+                   .duration_ns = 4 * kNsPerUs,
+                   .longest_ns = 3 * kNsPerUs},
+                  {"main", "reload", "load"});
   t.AddSample(main, us(50), 200 * kNsPerUs, {"main", "serve"}, "app");
   return std::move(t).Build();
 }

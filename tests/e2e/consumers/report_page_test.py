@@ -327,16 +327,21 @@ class OddPageTest(PageCase):
                        timeout=60, check=True)
         waits = json.loads((folder / "summary.json").read_text())["waits"]
         self.open("#v=summary", folder=folder)
-        self.assertEqual(self.fact("Blocked"), 405_000)
-        self.assertEqual(sum(waits["blocked_ns"].values()), 405_000)
+        self.assertEqual(self.fact("Blocked"), 409_000)
+        self.assertEqual(sum(waits["blocked_ns"].values()), 409_000)
         self.assertEqual([row[1:] for row in self.table("#top-waits")],
                          [["lock", 300_000, 300_000, 1],
-                          ["read", 105_000, 100_000, 4]])
+                          ["read", 109_000, 100_000, 6]])
         self.open("#v=waits", folder=folder)
-        self.assertEqual(self.table("#wait-places"), [
-            [row["where"], row["kind"], row["wait_ns"], row["longest_ns"],
-             row["count"], "yes" if row["is_idle"] else "no"]
-            for row in waits["places"]])
+        self.assertEqual([row[:6] for row in self.table("#wait-places")], [
+            ["pop", "condition", 500_000, 500_000, 1, "yes"],
+            ["serve", "lock", 300_000, 300_000, 1, "no"],
+            ["load", "read", 109_000, 100_000, 6, "no"]])
+        # A row for each stack.
+        self.assertEqual(
+            [(row["where"], row["wait_ns"]) for row in waits["places"]],
+            [("pop", 500_000), ("serve", 300_000), ("load", 105_000),
+             ("load", 4_000)])
         self.assertEqual(self.table("#locks"), [
             [row["object"], row["wait_ns"], row["longest_ns"], row["count"],
              str(row["pid"])] for row in waits["locks"]])
@@ -347,9 +352,9 @@ class OddPageTest(PageCase):
             .click()
         self.assertIn("[lock wait]  ·  300 µs", self.text("#graph .status"))
         self.choose("#graph", "Waits")
-        self.assertEqual(self.text("#graph .status"), "all: 905 µs")
+        self.assertEqual(self.text("#graph .status"), "all: 909 µs")
         self.choose("#graph", "CPU samples and waits")
-        self.assertEqual(self.text("#graph .status"), "all: 1.10 ms")
+        self.assertEqual(self.text("#graph .status"), "all: 1.11 ms")
         self.open("#v=timeline&s=0,200000", folder=folder)
         self.choose("#interval-graph", "Waits")
         self.assertEqual(self.text("#interval-graph .status"), "all: 300 µs")
