@@ -9,6 +9,7 @@ import { element } from "./view.js";
 
 /** @typedef {import("./interval.js").FlameNode} FlameNode */
 /** @typedef {import("./graphs.js").Source} Source */
+/** @typedef {Parameters<Source["tree"]>} HowToShow */
 /** @typedef {{ name: string, where: string, before: number, after: number,
  *   callsBefore: number, callsAfter: number }} Row */
 
@@ -54,11 +55,11 @@ function joinedSources(before, after) {
     const other = earlier.find((one) => kindOf(one) === kindOf(source));
     if (!other) return [];
     return [
-      { ...source, tree: (/** @type {boolean} */ inverted) =>
-        joinedTree(source.tree(inverted), other.tree(inverted)) },
+      { ...source, tree: (/** @type {HowToShow} */ ...how) =>
+        joinedTree(source.tree(...how), other.tree(...how)) },
       { ...source, title: `${source.title}: before`, isBefore: true,
-        tree: (/** @type {boolean} */ inverted) =>
-          joinedTree(other.tree(inverted), source.tree(inverted)) },
+        tree: (/** @type {HowToShow} */ ...how) =>
+          joinedTree(other.tree(...how), source.tree(...how)) },
     ];
   });
 }

@@ -2,8 +2,8 @@
 import { Trace } from "./data.js";
 import { FlameGraph } from "./flame.js";
 import { bytesText, countText, timeText } from "./format.js";
-import { functionsWithin, noSums, nodeOfFrames, operationsWithin, rangeTree,
-  stackSums, stackTree } from "./interval.js";
+import { functionsWithin, hasPython, noSums, nodeOfFrames, operationsWithin,
+  rangeTree, stackSums, stackTree } from "./interval.js";
 import { operationTable } from "./summary.js";
 import { addWaits } from "./waits.js";
 import { button, element, field } from "./view.js";
@@ -11,8 +11,10 @@ import { makeTable } from "./table.js";
 
 /** @typedef {import("./interval.js").FlameNode} FlameNode */
 /** @typedef {{ title: string, text: (value: number) => string,
- *   tree: (inverted: boolean) => FlameNode, isBefore?: boolean }} Source
- *   isBefore: it shows the earlier of two traces */
+ *   tree: (inverted: boolean, onlyPython?: boolean) => FlameNode,
+ *   hasPython?: boolean, isBefore?: boolean }} Source
+ *   hasPython: it can leave out what is not Python; isBefore: it shows the
+ *   earlier of two traces */
 
 /**
  * The flame graphs of a part of the time.
@@ -24,26 +26,23 @@ import { makeTable } from "./table.js";
 export function timeSources(trace, from, to) {
   /** @type {Source[]} */
   const sources = [];
-  if (trace.sampleTimes.length > 0) {
-    sources.push({ title: "CPU samples", text: timeText, tree: (inverted) => {
-      const { weights, counts } = stackSums(trace, from, to);
-      return stackTree(trace, weights, counts, inverted);
-    } });
-  }
-  if (trace.waitSums.length > 0) {
-    sources.push({ title: "Waits", text: timeText, tree: (inverted) => {
-      const sums = noSums(trace);
-      addWaits(trace, from, to, sums);
-      return stackTree(trace, sums.weights, sums.counts, inverted);
-    } });
-  }
-  if (trace.waitSums.length > 0 && trace.sampleTimes.length > 0) {
-    sources.push({ title: "CPU samples and waits", text: timeText,
-      tree: (inverted) => {
-        const sums = stackSums(trace, from, to);
-        addWaits(trace, from, to, sums);
-        return stackTree(trace, sums.weights, sums.counts, inverted);
-      } });
+  /** @param {string} title
+   * @param {() => ReturnType<typeof noSums>} sumUp by stack */
+  const addStacks = (title, sumUp) => sources.push({ title, text: timeText,
+    hasPython: hasPython(trace), tree: (inverted, onlyPython) =>
+      stackTree(trace, sumUp(), inverted, onlyPython) });
+  const samples = () => stackSums(trace, from, to);
+  /** @param {ReturnType<typeof noSums>} sums */
+  const withWaits = (sums) => {
+    addWaits(trace, from, to, sums);
+    return sums;
+  };
+  const hasSamples = trace.sampleTimes.length > 0;
+  const hasWaits = trace.waitSums.length > 0;
+  if (hasSamples) addStacks("CPU samples", samples);
+  if (hasWaits) addStacks("Waits", () => withWaits(noSums(trace)));
+  if (hasWaits && hasSamples) {
+    addStacks("CPU samples and waits", () => withWaits(samples()));
   }
   if (trace.starts.length > 0) {
     sources.push({ title: "Ranges", text: timeText,
@@ -70,13 +69,14 @@ export function memorySources(trace) {
   return trace.memory.map((graph) => ({
     title: `Memory ${graph.title}`,
     text: bytesText,
-    tree: (inverted) => {
-      const { weights, counts } = noSums(trace);
+    hasPython: hasPython(trace),
+    tree: (inverted, onlyPython) => {
+      const sums = noSums(trace);
       graph.stacks.forEach((stack, i) => {
-        weights[stack] += graph.bytes[i];
-        counts[stack] += graph.blocks[i];
+        sums.weights[stack] += graph.bytes[i];
+        sums.counts[stack] += graph.blocks[i];
       });
-      return stackTree(trace, weights, counts, inverted);
+      return stackTree(trace, sums, inverted, onlyPython);
     },
   }));
 }
@@ -97,6 +97,7 @@ export function graphView(id, sources) {
     tree = one.tree(false);
   }
   let inverted = false;
+  let onlyPython = false;
   const graph = new FlameGraph(
     "Flame graph. The arrow keys move, Enter zooms, Escape shows all.",
     (value) => source.text(value));
@@ -124,6 +125,13 @@ export function graphView(id, sources) {
     made.setAttribute("aria-pressed", "false");
     return made;
   };
+  const pythonOnly = toggle("Python only", "Leave out the functions that are " +
+    "not Python's: their time is that of the function of Python that called " +
+    "them", (on) => {
+    onlyPython = on;
+    show();
+  });
+  pythonOnly.hidden = !sources.some((one) => one.hasPython);
   const behind = element("details", {}, element("summary", {}, "As a table"));
   behind.addEventListener("toggle", fillTable);
 
@@ -144,7 +152,7 @@ export function graphView(id, sources) {
     }));
   }
 
-  function show(root = source.tree(inverted)) {
+  function show(root = source.tree(inverted, onlyPython)) {
     graph.isBefore = source.isBefore === true;
     graph.show(root);
     fillTable();
@@ -173,6 +181,7 @@ export function graphView(id, sources) {
     source = sources[select.selectedIndex];
     search.value = node ? "" : name;
     graph.find(search.value);
+    if (onlyPython) pythonOnly.click();
     show();
     const shown = node && graph.root && nodeOfFrames(graph.root, frames);
     if (shown) graph.zoom(shown);
@@ -188,6 +197,7 @@ export function graphView(id, sources) {
         inverted = on;
         show();
       }),
+      pythonOnly,
       toggle("In order", "Keep the order in which stacks were first seen", (on) => {
         graph.byWeight = !on;
         graph.draw();

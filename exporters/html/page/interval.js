@@ -143,12 +143,53 @@ function mostLevels(count) {
 }
 
 /**
+ * Whether a frame is a function of Python: its module is its file.
+ * @param {Trace} trace @param {number} frame
+ */
+function isPython(trace, frame) {
+  const module = trace.frameModule[frame];
+  return module === trace.frameFile[frame] && trace.strings[module] !== "";
+}
+
+/** @param {Trace} trace */
+export function hasPython(trace) {
+  return trace.frameModule.some((_, frame) => isPython(trace, frame));
+}
+
+/**
+ * Stacks of Python's functions alone: the weight of a stack is that of its
+ * innermost function of Python. What has none is at stack 0.
+ * @param {Trace} trace @param {Float64Array} weights
+ * @param {Float64Array} counts
+ */
+function inPython(trace, weights, counts) {
+  const stacks = trace.stackParent.length;
+  const innermost = new Uint32Array(stacks);
+  const parents = new Uint32Array(stacks);
+  const sums = noSums(trace);
+  for (let stack = 0; stack < stacks; ++stack) {
+    // A parent comes before its callees.
+    parents[stack] = innermost[trace.stackParent[stack]];
+    innermost[stack] = stack !== 0 && isPython(trace, trace.stackFrame[stack])
+      ? stack : parents[stack];
+    sums.weights[innermost[stack]] += weights[stack];
+    sums.counts[innermost[stack]] += counts[stack];
+  }
+  return { ...sums, parents };
+}
+
+/**
  * Makes a tree of stacks that have weights; frames of one function are one
  * node. Inverted: callees first.
- * @param {Trace} trace @param {Float64Array} weights
- * @param {Float64Array} counts @param {boolean} inverted
+ * @param {Trace} trace
+ * @param {{ weights: Float64Array, counts: Float64Array }} sums
+ * @param {boolean} inverted
+ * @param {boolean} onlyPython functions of Python only
  */
-export function stackTree(trace, weights, counts, inverted) {
+export function stackTree(trace, sums, inverted, onlyPython = false) {
+  const { weights, counts, parents } = onlyPython
+    ? inPython(trace, sums.weights, sums.counts)
+    : { ...sums, parents: trace.stackParent };
   const root = flameNode("all", "", null);
   /** @type {Map<FlameNode, Map<number, FlameNode>>} */
   const known = new Map();
@@ -169,7 +210,7 @@ export function stackTree(trace, weights, counts, inverted) {
     return child;
   };
   /** @type {(FlameNode | undefined)[]} */
-  const nodes = new Array(trace.stackParent.length);
+  const nodes = new Array(parents.length);
   const most = mostLevels(counts.reduce((sum, count) =>
     sum + (count > 0 ? 1 : 0), 0));
   nodes[0] = root;
@@ -178,7 +219,7 @@ export function stackTree(trace, weights, counts, inverted) {
     let node = root;
     if (inverted) {
       let level = 0;
-      for (let at = stack; at !== 0; at = trace.stackParent[at]) {
+      for (let at = stack; at !== 0; at = parents[at]) {
         if (++level > most) {
           root.note = `the first ${most} levels around each`;
           break;
@@ -196,7 +237,7 @@ export function stackTree(trace, weights, counts, inverted) {
     let at = stack;
     while (!nodes[at]) {
       chain.push(at);
-      at = trace.stackParent[at];
+      at = parents[at];
     }
     node = /** @type {FlameNode} */ (nodes[at]);
     while (chain.length > 0) {

@@ -1,11 +1,12 @@
 // Exports a trace as programs seldom leave one:
 //
-//   odd_trace_writer empty|far|odd|waits|rare|SEED FOLDER EXPORTER ...
+//   odd_trace_writer empty|far|odd|waits|rare|python|SEED FOLDER EXPORTER ...
 //
 //   empty  nothing in it
 //   far    one range of a microsecond at the end of a year
 //   odd    ranges with every odd name, number and length, a few of each
 //   waits  two threads that wait, one of them for work
+//   python samples in functions of Python, and in what these call
 //   rare   samples of one function, each of which stands for 10 ms
 //   SEED   a number: exporters/timeline/test_random_trace.h
 //
@@ -131,12 +132,43 @@ model::Trace Rare() {
   return std::move(t).Build();
 }
 
+// Functions of Python are a.py's; the others are of the interpreter.
+model::Trace Python() {
+  TestTrace t;
+  t.AddProcess(1, "python3");
+  t.SetWindow(kBegin, kBegin + 6 * kNsPerMs);
+  const auto main = t.AddThread(1, 1, "main");
+  model::StackTable& stacks = t.data().stacks;
+  const auto push = [&](model::StackId parent, std::string_view function) {
+    const bool is_python = function.ends_with(".py:1)");
+    const auto module = t.Intern(is_python ? "/a.py" : "/bin/python3");
+    return stacks.Push(
+        parent, stacks.AddFrame({.function = t.Intern(function),
+                                 .file = is_python ? module : model::kEmptyName,
+                                 .module = module}));
+  };
+  const auto start = push(model::kEmptyStack, "_start");
+  const auto outer = push(push(start, "eval"), "outer (a.py:1)");
+  const auto inner = push(push(outer, "call"), "inner (a.py:1)");
+  const auto sample = [&](int64_t ms, int64_t count, model::StackId stack) {
+    t.data().samples.push_back({.track = main,
+                                .stack = stack,
+                                .time_ns = kBegin + ms * kNsPerMs,
+                                .weight_ns = count * kNsPerMs});
+  };
+  sample(0, 1, start);
+  sample(1, 2, push(outer, "malloc"));
+  sample(3, 3, push(push(inner, "hash"), "sha256"));
+  return std::move(t).Build();
+}
+
 model::Trace Make(std::string_view kind) {
   if (kind == "empty") return TestTrace().Build();
   if (kind == "far") return Far();
   if (kind == "odd") return Odd();
   if (kind == "waits") return Waits();
   if (kind == "rare") return Rare();
+  if (kind == "python") return Python();
   return RandomTrace(std::stoull(std::string(kind))).Make();
 }
 

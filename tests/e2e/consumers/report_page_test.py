@@ -359,6 +359,30 @@ class OddPageTest(PageCase):
         self.choose("#interval-graph", "Waits")
         self.assertEqual(self.text("#interval-graph .status"), "all: 300 µs")
 
+    def test_a_graph_of_pythons_functions_alone(self):
+        def button(text):
+            return next(one for one in self.page.find_elements(
+                By.CSS_SELECTOR, "#graph button")
+                if one.get_property("textContent") == text)
+
+        def names():
+            return {row[0]: row[1:] for row in self.table("#graph-table")}
+
+        self.open("#v=flame", folder=self.write("waits"))
+        self.assertFalse(button("Python only").is_displayed())
+        self.open("#v=flame", folder=self.write("python"))
+        self.find("#graph details summary").click()
+        self.assertEqual(names()["sha256"], [3_000_000, 3_000_000])
+        self.assertEqual(names()["outer (a.py:1)"], [0, 5_000_000])
+        button("Python only").click()
+        self.assertEqual(names(), {"outer (a.py:1)": [2_000_000, 5_000_000],
+                                   "inner (a.py:1)": [3_000_000, 3_000_000]})
+        # A sample outside of Python counts, too.
+        self.assertEqual(self.text("#graph .status"), "all: 6.00 ms")
+        button("Callees first").click()
+        self.assertEqual(set(names()), {"outer (a.py:1)", "inner (a.py:1)"})
+        self.assertEqual(self.text("#graph .status"), "all: 6.00 ms")
+
     def test_evidence_of_a_wait_shows_the_waits(self):
         folder = self.write("waits")
         interval = {"kind": "interval", "name": "serve", "track": 0, "pid": 1,
