@@ -131,6 +131,49 @@ class PoolFindings {
     findings_.push_back(std::move(finding));
   }
 
+  bool IsLeak(const StackMemory& memory) const {
+    return Matters(memory.bytes) && memory.count >= kLeastLeaked &&
+           memory.id != model::kEmptyStack;
+  }
+
+  std::string_view FunctionAt(model::StackId stack) const {
+    const model::StackTable& stacks = run_.trace.stacks();
+    return run_.trace.Name(stacks.frame(stacks.leaf(stack)).function);
+  }
+
+  // The part of the stack that ends in this function; or kEmptyStack.
+  model::StackId UpTo(std::string_view function, model::StackId stack) const {
+    while (stack != model::kEmptyStack && FunctionAt(stack) != function) {
+      stack = run_.trace.stacks().parent(stack);
+    }
+    return stack;
+  }
+
+  // " for Load": the nearest caller by which the stack differs from those of
+  // all other leaks in the same function, such as a program's own malloc().
+  std::string ForCaller(const StackMemory& leak) const {
+    const model::StackTable& stacks = run_.trace.stacks();
+    const std::string place = PlaceOf(leak.id);
+    std::string_view caller;
+    int most_common = 0;
+    for (const StackMemory& other : profile_.leaks) {
+      if (other.id == leak.id || !IsLeak(other)) continue;
+      model::StackId mine = UpTo(place, leak.id);
+      model::StackId others = UpTo(place, other.id);
+      int common = 0;
+      while (mine != model::kEmptyStack && others != model::kEmptyStack &&
+             FunctionAt(mine) == FunctionAt(others)) {
+        ++common;
+        mine = stacks.parent(mine);
+        others = stacks.parent(others);
+      }
+      if (mine == model::kEmptyStack || common <= most_common) continue;
+      most_common = common;
+      caller = FunctionAt(mine);
+    }
+    return caller.empty() ? "" : absl::StrCat(" for ", NameText(caller));
+  }
+
   // Returns whether memory grew.
   bool AddGrowth() {
     const std::vector<MemoryStep>& steps = profile_.steps;
@@ -166,15 +209,13 @@ class PoolFindings {
 
   void AddLeak() {
     for (const StackMemory& leak : profile_.leaks) {
-      // The largest is first.
-      if (!Matters(leak.bytes)) break;
-      if (leak.count < kLeastLeaked || leak.id == model::kEmptyStack) continue;
+      if (!IsLeak(leak)) continue;
       Finding finding = OfBytes(FindingKind::kLeak, leak.bytes);
-      finding.title =
-          absl::StrCat(CountText(leak.count), " blocks of together ",
-                       FormatBytes(leak.bytes), OfProcess(), " that ",
-                       NameText(PlaceOf(leak.id)),
-                       " allocated were not freed when the recording ended");
+      finding.title = absl::StrCat(
+          CountText(leak.count), " blocks of together ",
+          FormatBytes(leak.bytes), OfProcess(), " that ",
+          NameText(PlaceOf(leak.id)), " allocated", ForCaller(leak),
+          " were not freed when the recording ended");
       finding.next_step =
           "See whether the program still needs them, and free them if not";
       finding.evidence = OfStack(leak.id);

@@ -152,6 +152,35 @@ TEST(MemoryFindingsTest, BlocksThatNobodyFrees) {
   EXPECT_EQ(found[0].evidence.name, "Insert");
 }
 
+// xmalloc() is the program's own malloc().
+TEST(MemoryFindingsTest, LeaksOfOneFunctionAreToldApartByTheirCallers) {
+  TestTrace t;
+  t.SetWindow(0, 40 * kMs);
+  t.AddProcess(1, "app");
+  const auto main = t.AddThread(1, 1, "main");
+  TestMemory memory;
+  int64_t bytes = 4 * kMiB / 100;
+  for (const model::StackId stack :
+       {t.Stack({"main", "Load", "Copy", "xmalloc"}),
+        t.Stack({"main", "Keep", "Copy", "xmalloc"}),
+        t.Stack({"main", "Index", "xmalloc"}), t.Stack({"main", "Insert"})}) {
+    for (int i = 0; i < 100; ++i) {
+      memory.Allocate({.track = main, .bytes = bytes, .stack = stack}, 10 + i);
+    }
+    bytes -= 100;  // the largest is first
+  }
+  std::vector<std::string> of;
+  for (const Finding& finding :
+       Found(With(std::move(t), std::move(memory)), FindingKind::kLeak)) {
+    const size_t begin = finding.title.find(" that ") + 6;
+    of.push_back(
+        finding.title.substr(begin, finding.title.find(" were not") - begin));
+  }
+  EXPECT_EQ(of, (std::vector<std::string>{"xmalloc allocated for Load",
+                                          "xmalloc allocated for Keep",
+                                          "xmalloc allocated for Index"}));
+}
+
 TEST(MemoryFindingsTest, AHundredBlocksAreALeak) {
   EXPECT_EQ(Leak(100, kMiB, kMiB).size(), 1u);
   EXPECT_TRUE(Leak(99, kMiB, kMiB).empty());

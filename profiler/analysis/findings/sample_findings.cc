@@ -70,7 +70,14 @@ bool IsMark(std::string_view name) {
   return name.starts_with('[') && name.ends_with(']');
 }
 
+// What Kymo runs in the program: to record its heap, for example.
+bool IsKymo(std::string_view name) { return name.starts_with("[Kymo]"); }
+
 std::string NextStep(std::string_view function) {
+  if (IsKymo(function)) {
+    return "This is the cost of recording, which the program alone does not "
+           "have: record less (--memory_mode=sampled, fewer --activities)";
+  }
   if (function == "[anon]") {
     return "This is machine code that the program made, as a JIT compiler "
            "does: let its runtime write names for perf (docs/names.md)";
@@ -90,10 +97,11 @@ Finding HotFunction(const FindingRun& run, const SampledFunction& function,
   const std::string_view name = trace.Name(function.name);
   const DurationNs self_ns = function.self_cpu_time_ns;
   Finding finding = run.OfTime(FindingKind::kHotFunction, self_ns);
-  finding.title = absl::StrCat(NameText(name), " took ",
-                               PercentText(static_cast<double>(self_ns),
-                                           static_cast<double>(sampled_ns)),
-                               " of the CPU time (", TimeText(self_ns), ")");
+  finding.title =
+      absl::StrCat(IsKymo(name) ? "Kymo itself" : NameText(name), " took ",
+                   PercentText(static_cast<double>(self_ns),
+                               static_cast<double>(sampled_ns)),
+                   " of the CPU time (", TimeText(self_ns), ")");
   if (!callers.name.empty() && !IsMark(callers.name)) {
     absl::StrAppend(&finding.title, "; ",
                     PercentText(static_cast<double>(callers.ns),

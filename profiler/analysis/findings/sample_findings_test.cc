@@ -80,6 +80,12 @@ TEST(SampleFindingsTest, TheCallerIsAFunctionOfTheProgram) {
   EXPECT_EQ(TitleOf({"[cut]", "Less"}), alone);
 }
 
+TEST(SampleFindingsTest, KymosOwnCodeIsNoFunctionOfTheProgram) {
+  EXPECT_EQ(TitleOf({"main", "Grow", "[Kymo]"}),
+            "Kymo itself took 80 % of the CPU time (200 ms); 100 % of that "
+            "when Grow called it");
+}
+
 TEST(SampleFindingsTest, SamplesThatWereAddedUpCount) {
   TestTrace t = Samples(400, 0);
   t.AddUpSamples();
