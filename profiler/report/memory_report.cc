@@ -155,9 +155,10 @@ class Section {
     }
     if (profile_.leaks.empty()) {
       if (WasAllFreed()) {
-        absl::StrAppend(&out_,
-                        "  Nothing leaked: all that was allocated has been "
-                        "freed.\n");
+        absl::StrAppend(
+            &out_, "  Nothing leaked: all ",
+            profile_.runtime_kept.count != 0 ? "else" : "that was allocated",
+            " has been freed.\n");
       }
       return;
     }

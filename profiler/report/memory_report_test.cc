@@ -103,6 +103,20 @@ TEST_F(MemoryReportTest, NothingLeakedIsOneLine) {
   EXPECT_THAT(text, Not(HasSubstr("Not freed")));
 }
 
+TEST_F(MemoryReportTest, WhatTheRuntimeKeepsHasNotBeenFreed) {
+  memory_.Free(memory_.Allocate({.track = main_, .bytes = 8}, 2'000'000), main_,
+               3'000'000);
+  std::move(memory_).AddTo(t_.data());
+  const model::Trace trace = std::move(t_).Build();
+  auto profiles = analysis::ProfileMemory(trace);
+  ASSERT_EQ(profiles.size(), 1u);
+  profiles[0].runtime_kept = {.count = 1, .bytes = 4'096};
+  EXPECT_THAT(MemoryReport(trace, profiles, {}),
+              HasSubstr("  The C and C++ runtime keeps 4.00 KiB in 1 block for "
+                        "itself.\n  Nothing leaked: all else has been "
+                        "freed.\n"));
+}
+
 TEST_F(MemoryReportTest, OfWhatFailedOrHasNoAddressNothingIsSaidToBeFreed) {
   memory_.OutOfMemory({.track = main_, .bytes = 1}, 2'000'000);
   t_.data().memory.push_back({.track = main_,

@@ -102,7 +102,14 @@ absl::StatusOr<std::string> SamplesTable(const report::SampleTable& table,
 // A build has hundreds of processes; the screen shows no more of their heaps.
 constexpr size_t kMostHeaps = 10;
 
+bool HasSeveralProcesses(const std::vector<analysis::MemoryProfile>& profiles) {
+  return std::ranges::any_of(profiles, [&](const auto& profile) {
+    return profile.pool.pid != profiles.front().pool.pid;
+  });
+}
+
 // The memory of those that were largest at their peak, after a line about all.
+// Of a shell and what it starts, the shell is hardly ever in question.
 std::string LargestHeaps(const model::Trace& trace,
                          const std::vector<analysis::MemoryProfile>& profiles) {
   int64_t allocations = 0;
@@ -113,9 +120,12 @@ std::string LargestHeaps(const model::Trace& trace,
   }
   const std::string all = absl::StrCat(
       "Memory of ", profiles.size(), " heaps and the like: ", allocations,
-      " allocations of ", report::FormatBytes(allocated_bytes), ". The ",
-      kMostHeaps,
-      " with the largest peaks follow; key_averages.txt has all.\n\n");
+      " allocations of ", report::FormatBytes(allocated_bytes),
+      profiles.size() <= kMostHeaps
+          ? ". The one with the largest peak comes first.\n\n"
+          : absl::StrCat(". The ", kMostHeaps,
+                         " with the largest peaks follow; key_averages.txt has "
+                         "all.\n\n"));
   std::vector<const analysis::MemoryProfile*> by_peak;
   for (const analysis::MemoryProfile& profile : profiles) {
     by_peak.push_back(&profile);
@@ -123,7 +133,7 @@ std::string LargestHeaps(const model::Trace& trace,
   std::ranges::stable_sort(by_peak, std::greater(), [](const auto* profile) {
     return profile->peak.bytes;
   });
-  by_peak.resize(kMostHeaps);
+  by_peak.resize(std::min(kMostHeaps, by_peak.size()));
   std::vector<analysis::MemoryProfile> largest;
   for (const auto* const profile : by_peak) largest.push_back(*profile);
   return all + report::MemoryReport(trace, largest, {});
@@ -249,7 +259,9 @@ absl::StatusOr<RunTables> MakeTables(
     }
     const std::string memory = report::MemoryReport(trace, profiles, {});
     screen.memory =
-        profiles.size() <= kMostHeaps ? memory : LargestHeaps(trace, profiles);
+        HasSeveralProcesses(profiles) || profiles.size() > kMostHeaps
+            ? LargestHeaps(trace, profiles)
+            : memory;
     if (!text.empty() && !memory.empty()) text += '\n';
     text += memory;
   }

@@ -231,11 +231,21 @@ TestTrace Heaps(int count) {
   return t;
 }
 
-TEST(MakeTablesTest, ScreensShowTheTenLargestHeaps) {
+TEST(MakeTablesTest, ScreensBeginWithTheLargestHeap) {
+  const RunTables one = Make(Heaps(1), {.profile_memory = true});
+  EXPECT_THAT(one.screen.memory, StartsWith("Memory of p (process 1), heap\n"));
+  EXPECT_THAT(one.text, testing::EndsWith("\n\n" + one.screen.memory));
   const RunTables ten = Make(Heaps(10), {.profile_memory = true});
-  EXPECT_THAT(ten.screen.memory, StartsWith("Memory of p (process 1), heap\n"));
-  EXPECT_THAT(ten.text, testing::EndsWith("\n\n" + ten.screen.memory));
+  EXPECT_THAT(ten.screen.memory,
+              StartsWith("Memory of 10 heaps and the like: 10 allocations of "
+                         "55.0 KiB. The one with the largest peak comes "
+                         "first.\n\nMemory of p (process 10), heap\n"));
+  EXPECT_THAT(ten.screen.memory, HasSubstr("\nMemory of p (process 1), heap"));
+  EXPECT_THAT(ten.text, HasSubstr("\n\nMemory of p (process 1), heap\n"));
   EXPECT_EQ(ten.screen.allocations, 10);
+}
+
+TEST(MakeTablesTest, ScreensShowTheTenLargestHeaps) {
   const RunTables tables = Make(Heaps(12), {.profile_memory = true});
   EXPECT_EQ(tables.screen.allocations, 12);
   // 1 + ... + 12 = 78.

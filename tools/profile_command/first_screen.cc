@@ -297,13 +297,14 @@ std::string_view WhatHelps(Loss loss) {
   }
 }
 
-// A look at a waiting thread copies 16 pages of 4 KiB.
+// A look at a waiting thread copies 16 pages of 4 KiB, a sample of a switch 4
+// or 8 KiB.
 constexpr char kTruncatedWaits[] =
     "stacks of waits without their outermost callers, for which [truncated] "
-    "stands: Kymo copies up to 64 KiB of the stack of a thread that waits, and "
-    "less while many threads change the program's mappings, as when they start "
-    "and end; no flag changes that. Samples are not affected, and the times "
-    "and places of waits are right";
+    "stands: Kymo copies up to 64 KiB of the stack of a thread that waits, the "
+    "kernel up to 8 KiB, and Kymo less while many threads change the program's "
+    "mappings, as when they start and end; no flag changes that. Samples are "
+    "not affected, and the times and places of waits are right";
 
 // For each stack, whether [truncated] is its outermost frame.
 std::vector<bool> TruncatedStacks(const model::Trace& trace) {

@@ -1,6 +1,8 @@
 #include "tools/report_command/data_text.h"
 
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/strings/str_join.h"
 #include "profiler/text/csv_field.h"
@@ -17,9 +19,15 @@ struct PlainText {
     return VisibleText(text);
   }
   std::string operator()(int64_t value) const { return std::to_string(value); }
+  // A column of times is read by people: 300000, not 3e+05.
   std::string operator()(double value) const {
     std::string text;
-    json::AppendDouble(text, value);
+    constexpr double kMostPlain = 1e15;
+    if (value == std::trunc(value) && std::abs(value) < kMostPlain) {
+      json::AppendInt(text, static_cast<int64_t>(value));
+    } else {
+      json::AppendDouble(text, value);
+    }
     return text;
   }
   std::string operator()(bool value) const { return value ? "true" : "false"; }

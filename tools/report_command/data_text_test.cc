@@ -13,6 +13,12 @@ TEST(DataTextTest, QuotesWhatCsvNeedsQuoted) {
             "name,count,share,stack\r\n\"a, \"\"b\"\"\",3,0.5,\"f\ng\"\r\n");
 }
 
+TEST(DataTextTest, CsvHasWholeNumbersWithoutExponents) {
+  DataTable table({"a", "b", "c", "d"});
+  table.AddRow({3e5, -0.25, 1e30, 123456789012345.0});
+  EXPECT_EQ(table.Csv(), "a,b,c,d\r\n300000,-0.25,1e+30,123456789012345\r\n");
+}
+
 TEST(DataTextTest, CsvShowsControlCharacters) {
   DataTable table({"name", "stack"});
   table.AddRow(

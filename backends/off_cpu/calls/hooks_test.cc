@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/futex.h>
+#include <linux/io_uring.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
@@ -128,6 +129,34 @@ std::string FunctionAt(uint64_t address) {
     return "";
   }
   return info.dli_sname;
+}
+
+// As fio does, without liburing.
+TEST_F(HooksTest, AnIoUringIsPolled) {
+  io_uring_params parameters = {};
+  const auto ring =
+      static_cast<int>(syscall(SYS_io_uring_setup, 1, &parameters));
+  if (ring < 0) GTEST_SKIP() << "this kernel permits no io_uring";
+  struct {
+    int64_t seconds = 0, nanoseconds = 5 * kNsPerMs;
+  } time;
+  struct {
+    uint64_t signals = 0;
+    uint32_t signals_size = 0, pad = 0;
+    uint64_t time;
+  } argument = {.time = reinterpret_cast<uint64_t>(&time)};
+  EXPECT_EQ(syscall(SYS_io_uring_enter, ring, 0, 1,
+                    IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG, &argument,
+                    sizeof(argument)),
+            -1);
+  EXPECT_EQ(errno, ETIME);
+  const NotedCall call = LongCall();
+  EXPECT_EQ(call.kind, WaitKind::kPoll);
+  EXPECT_EQ(call.object, static_cast<uint64_t>(ring));
+  EXPECT_EQ(call.object_is, CallObject::kDescriptor);
+  ASSERT_FALSE(call.addresses.empty());
+  EXPECT_EQ(FunctionAt(call.addresses[0]), "syscall");
+  close(ring);
 }
 
 // Nobody can read them afterwards.

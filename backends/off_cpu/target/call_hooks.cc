@@ -11,12 +11,13 @@ namespace {
 
 // As in the C library's own headers, which are not included: their
 // declarations have `...`.
-constexpr int kCreate = 0100;            // O_CREAT
-constexpr int kTemporary = 020000000;    // __O_TMPFILE
-constexpr int kSetLockWait = 7;          // F_SETLKW
-constexpr int kSetFileLockWait = 38;     // F_OFD_SETLKW
-constexpr int kSetSeccomp = 22;          // PR_SET_SECCOMP
-constexpr int kSetNoNewPrivileges = 38;  // PR_SET_NO_NEW_PRIVS
+constexpr int kCreate = 0100;             // O_CREAT
+constexpr int kTemporary = 020000000;     // __O_TMPFILE
+constexpr int kSetLockWait = 7;           // F_SETLKW
+constexpr int kSetFileLockWait = 38;      // F_OFD_SETLKW
+constexpr int kSetSeccomp = 22;           // PR_SET_SECCOMP
+constexpr int kSetNoNewPrivileges = 38;   // PR_SET_NO_NEW_PRIVS
+constexpr long kRegisteredRing = 1 << 4;  // IORING_ENTER_REGISTERED_RING
 
 using kymo::off_cpu::WaitObject;
 
@@ -342,6 +343,23 @@ __attribute__((noinline)) long Futex(long word, long operation, long value,
   return result;
 }
 
+// What a program waits for through its io_uring is one of many, as with poll.
+// Handing in work takes time as well.
+__attribute__((noinline)) long EnterRing(long fd, long work, long least,
+                                         long flags, long argument,
+                                         long size) noexcept {
+  using namespace kymo::off_cpu;  // NOLINT
+  const auto function = reinterpret_cast<const void*>(REAL(syscall));
+  const uint64_t begin = CallTicks();
+  const long result =
+      real.syscall(SYS_io_uring_enter, fd, work, least, flags, argument, size);
+  const bool is_number = (flags & kRegisteredRing) == 0;
+  NoteIfLong(begin, CallKind::kPoll,
+             is_number ? Descriptor(static_cast<int>(fd)) : kNoObject, function,
+             work == 0 ? watch.least_ticks : watch.least_busy_ticks, 0, result);
+  return result;
+}
+
 }  // namespace
 
 long Syscall(long number, long a, long b, long c, long d, long e,
@@ -353,6 +371,9 @@ long Syscall(long number, long a, long b, long c, long d, long e,
   }
   if (number == SYS_futex && IsWatching() && WaitsOrWakes(b)) {
     return Futex(a, b, c, d, e, f);
+  }
+  if (number == SYS_io_uring_enter && IsWatching()) {
+    return EnterRing(a, b, c, d, e, f);
   }
   return REAL(syscall)(number, a, b, c, d, e, f);
 }
