@@ -271,6 +271,32 @@ TEST(XSpaceTest, CountersAreCurvesOfACustomDevice) {
                                  "Memory: heap 30+0 value=100d"));
 }
 
+TEST(XSpaceTest, CountersOfSeveralProcessesHaveNamesOfTheirOwn) {
+  TestTrace t;
+  const auto add_process = [&](int64_t pid) {
+    const auto track = t.AddThread(pid, 1, "");
+    t.AddCounter(track, "queue", 10, 1);
+    t.data().memory.push_back({.track = track,
+                               .source = model::MemorySource::kHeap,
+                               .time_ns = 30,
+                               .address = 64,
+                               .bytes = 100,
+                               .total_allocated = 100});
+  };
+  add_process(7);
+  add_process(8);
+  const XSpaceView view = View(std::move(t));
+  const schema::XPlane& plane = view.Plane("/device:CUSTOM:counters");
+  std::vector<std::string> texts;
+  for (const schema::XLine& line : plane.lines()) {
+    texts.push_back(XSpaceView::Text(plane, line.events(0)));
+  }
+  EXPECT_THAT(texts, ElementsAre("queue (thread 1 of process 7) 10+0 value=1d",
+                                 "queue (thread 1 of process 8) 10+0 value=1d",
+                                 "Memory: heap (process 7) 30+0 value=100d",
+                                 "Memory: heap (process 8) 30+0 value=100d"));
+}
+
 TEST(XSpaceTest, LossesAreOneWarning) {
   TestTrace t;
   t.data().ledger.Add(model::Loss::kSamplesLost, 7);

@@ -123,6 +123,25 @@ std::set<NameId> SharedNames(const Trace& trace) {
   return shared;
 }
 
+bool HasProcesses(const Trace& trace) {
+  const auto tracks = trace.tracks();
+  return std::ranges::any_of(tracks, [&](const model::Track& track) {
+    return track.pid != tracks.front().pid;
+  });
+}
+
+// Adds whose they are to names that come several times.
+void TellApart(const Trace& trace,
+               std::vector<timeline::MemoryCounter>& counters) {
+  std::map<std::string, int> count;
+  for (const timeline::MemoryCounter& counter : counters) ++count[counter.name];
+  for (timeline::MemoryCounter& counter : counters) {
+    if (count[counter.name] < 2) continue;
+    absl::StrAppend(&counter.name, " (process ",
+                    trace.tracks()[counter.track].pid, ")");
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Plane> MakeCounterPlane(const TraceContext& context,
@@ -132,6 +151,7 @@ std::unique_ptr<Plane> MakeCounterPlane(const TraceContext& context,
   int64_t next_id = 1;
   const uint64_t value = ids.Text(ids.Intern("value"));
   const std::set<NameId> shared = SharedNames(trace);
+  const bool has_processes = HasProcesses(trace);
   std::span<const CounterSample> rest = trace.counters();
   while (!rest.empty()) {
     const CounterSample& first = rest.front();
@@ -143,7 +163,10 @@ std::unique_ptr<Plane> MakeCounterPlane(const TraceContext& context,
     rest = rest.subspan(samples.size());
     std::string name(trace.Name(first.name));
     if (shared.contains(first.name)) {
-      absl::StrAppend(&name, " (thread ", trace.tracks()[first.track].id, ")");
+      const model::Track& track = trace.tracks()[first.track];
+      absl::StrAppend(&name, " (thread ", track.id);
+      if (has_processes) absl::StrAppend(&name, " of process ", track.pid);
+      name += ')';
     }
     plane->Add({next_id++, kLineName},
                std::make_unique<CounterLine>(context.base, ids.NewEvent(name),
@@ -156,7 +179,9 @@ std::unique_ptr<Plane> MakeCounterPlane(const TraceContext& context,
                  std::make_unique<NotFiniteLine>(context.base, ids, samples));
     }
   }
-  for (timeline::MemoryCounter& counter : timeline::MemoryCounters(trace)) {
+  std::vector<timeline::MemoryCounter> memory = timeline::MemoryCounters(trace);
+  TellApart(trace, memory);
+  for (timeline::MemoryCounter& counter : memory) {
     plane->Add(
         {next_id++, kLineName},
         std::make_unique<MemoryLine>(context.base, ids.NewEvent(counter.name),
