@@ -14,27 +14,45 @@ import { element } from "./view.js";
  *   callsBefore: number, callsAfter: number }} Row */
 
 /**
+ * The children of nodes that are one, by name: functions of several modules may
+ * share a name, and modules may have other paths in the other trace.
+ * @param {FlameNode[]} nodes @returns {Map<string, FlameNode[]>}
+ */
+function childrenByName(nodes) {
+  const children = new Map();
+  for (const child of nodes.flatMap((node) => node.children)) {
+    const same = children.get(child.name);
+    if (same) same.push(child);
+    else children.set(child.name, [child]);
+  }
+  return children;
+}
+
+/** @param {FlameNode[]} nodes @param {"self" | "total" | "count"} member */
+function sumOver(nodes, member) {
+  return nodes.reduce((sum, node) => sum + node[member], 0);
+}
+
+/**
  * One tree of two. `total` is what is shown: of the later trace, or of the
  * earlier one. `other` is the total of the other trace.
  * @param {FlameNode} shown @param {FlameNode} other
  */
 function joinedTree(shown, other) {
   const root = flameNode(shown.name, "", null);
-  /** @type {[FlameNode, FlameNode | null, FlameNode | null][]} */
-  const open = [[root, shown, other]];
+  /** @type {[FlameNode, FlameNode[], FlameNode[]][]} */
+  const open = [[root, [shown], [other]]];
   while (open.length > 0) {
-    const [node, a, b] = /** @type {any} */ (open.pop());
-    node.self = a ? a.self : 0;
-    node.total = a ? a.total : 0;
-    node.count = a ? a.count : 0;
-    node.other = b ? b.total : 0;
-    if (!a) continue;
-    const others = new Map((b ? b.children : []).map(
-      (/** @type {FlameNode} */ child) => [child.name, child]));
-    for (const child of a.children) {
-      const made = flameNode(child.name, child.note, node);
+    const [node, these, others] = /** @type {any} */ (open.pop());
+    node.self = sumOver(these, "self");
+    node.total = sumOver(these, "total");
+    node.count = sumOver(these, "count");
+    node.other = sumOver(others, "total");
+    const counterparts = childrenByName(others);
+    for (const [name, children] of childrenByName(these)) {
+      const made = flameNode(name, children[0].note, node);
       node.children.push(made);
-      open.push([made, child, others.get(child.name) || null]);
+      open.push([made, children, counterparts.get(name) || []]);
     }
   }
   return root;

@@ -71,6 +71,26 @@ class DiffPageTest(WrittenCase):
         red, _, blue, _ = colours
         self.assertGreater(blue, red + 20)  # fast is the widest but main
 
+    def test_functions_of_one_name_are_compared_as_one(self):
+        folder = self.folder / self.id()
+        folder.mkdir()
+        traces = [folder / "before.json", folder / "after.json"]
+        for trace, run_ns in zip(traces, (3_000_000, 5_000_000)):
+            trace.write_text(json.dumps({"traceEvents": [], "kymo_records_0": {
+                "sampling_period_ns": 1_000_000,
+                "names": ["run", "liba.so", "libb.so"],
+                "frames": [[1, 0, 2, 0, 0, 0], [1, 0, 3, 0, 0, 0]],
+                "stacks": [[0, 0], [0, 1]], "rows": [[1, 1]],
+                "samples": [[0, 1000, 1_000_000, 1], [0, 2000, run_ns, 2]]}}))
+        subprocess.run([REPORT, "--diff", "--export=html",
+                        f"--output_dir={folder}", *map(str, traces)],
+                       timeout=60, check=True, stdout=subprocess.DEVNULL)
+        self.open(folder=folder)
+        self.wait_for_colours("#diff-graph-canvas", 0.1)
+        self.find("#diff-graph-canvas").send_keys(Keys.ARROW_DOWN)
+        self.assertRegex(self.text("#diff-graph .status"),
+                         r"^run  ·  6.00 ms  ·  100.0 % .* before 4.00 ms")
+
     def test_the_other_views_are_of_the_later_trace(self):
         self.open("#v=operations")
         self.assertIn("slow", [row[0] for row in self.table("#operations")])
