@@ -161,7 +161,7 @@ absl::Status EventBlocks::WriteDetails(ByteSink& sink) {
     block.Unsigned(n - last);
     last = n;
     block.Unsigned(detail.correlation_id);
-    block.Unsigned(static_cast<uint64_t>(detail.sequence_nr + 1));
+    block.Unsigned(static_cast<uint64_t>(detail.sequence_nr) + 1);
     block.Unsigned(tables_.TextOf(detail.overload_name));
     block.Unsigned(tables_.InputsOf(detail.inputs));
     block.Unsigned(tables_.StackOf(detail.stack));
