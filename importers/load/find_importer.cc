@@ -80,6 +80,10 @@ bool IsOfPerfetto(std::string_view path) {
   if (head.starts_with("BZh"sv)) {
     return "this file is compressed with bzip2; decompress it first (bzip2 -d)";
   }
+  if (head.starts_with("\xFF\xFE"sv) || head.starts_with("\xFE\xFF"sv)) {
+    return "this is text in UTF-16, which PowerShell writes, for example; make "
+           "it UTF-8 first (iconv -f UTF-16 -t UTF-8)";
+  }
   // An importer of JSON would take it for a trace.
   const size_t name = head.find_first_not_of(" \n", 1);
   if (head.starts_with('{') && name != head.npos &&

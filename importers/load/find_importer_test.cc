@@ -116,6 +116,9 @@ TEST_F(FindImporterTest, SaysWhatToDoWithFilesThatNobodyReads) {
   EXPECT_THAT(error_of(std::string("\xFD\x37zXZ\0\0", 7)),
               HasSubstr("(xz -d)"));
   EXPECT_THAT(error_of("BZh91AY"), HasSubstr("(bzip2 -d)"));
+  for (const char* const text : {"\xFF\xFE{", "\xFE\xFF"}) {
+    EXPECT_THAT(error_of(text), HasSubstr("(iconv -f UTF-16 -t UTF-8)"));
+  }
 }
 
 TEST_F(FindImporterTest, WhatCannotBeReadIsAnError) {
