@@ -252,13 +252,22 @@ TEST(NsysImporterTest, AMissingColumnCostsItsTableOnly) {
            "INSERT INTO StringIds VALUES (1, 'gemm')",
            "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end "
            "INTEGER, globalTid INTEGER)",
-           "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, 3)"}));
+           "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, 3)",
+           "CREATE TABLE NVTX_EVENTS (start INTEGER, eventType INTEGER)"}));
   const ImportFinding* const finding =
       FindRule(imported.findings, "column_missing");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->message,
             "CUPTI_ACTIVITY_KIND_RUNTIME has no column nameId: its rows cannot "
             "be read");
+  // NVTX_EVENTS is read twice.
+  EXPECT_TRUE(
+      std::ranges::any_of(imported.findings, [](const ImportFinding& other) {
+        return other.count == 1 &&
+               other.message ==
+                   "NVTX_EVENTS has no column globalTid: its rows cannot be "
+                   "read";
+      }));
   const Trace trace = TraceOf(std::move(imported));
   ASSERT_EQ(trace.event_count(), 1u);
   EXPECT_EQ(trace.EventName(0), "gemm");

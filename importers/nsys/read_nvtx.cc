@@ -87,8 +87,11 @@ class NvtxReader {
   void Run() {
     // Names first: a domain or category may be named behind the events that use
     // it.
-    for (Rows table = Read(); table.Next();) ReadName(table);
-    for (Rows table = Read(); table.Next();) ReadEvent(table);
+    sqlite::Findings found_again;
+    for (Rows table = Read(found_again); table.Next();) ReadName(table);
+    for (Rows table = Read(file_.rows.findings()); table.Next();) {
+      ReadEvent(table);
+    }
   }
 
  private:
@@ -96,7 +99,7 @@ class NvtxReader {
   using DomainKey = std::pair<int64_t, int64_t>;
   using CategoryKey = std::pair<DomainKey, int64_t>;
 
-  Rows Read() const {
+  Rows Read(sqlite::Findings& findings) const {
     return file_.db.Read("NVTX_EVENTS",
                          {{"start", kRequired},
                           {"end"},
@@ -112,7 +115,7 @@ class NvtxReader {
                           {kPayloadColumns[3].column},
                           {kPayloadColumns[4].column},
                           {kPayloadColumns[5].column}},
-                         file_.rows.findings());
+                         findings);
   }
 
   // A registered text has an id. Any other text is in the row.

@@ -101,7 +101,7 @@ bool Rows::Next() {
     return true;
   }
   if (code != SQLITE_DONE) {
-    findings_->Add(
+    findings_->AddEach(
         Severity::kError, "database_damaged",
         absl::StrCat(
             "the rows of ", table_, " end early: ",
@@ -236,9 +236,9 @@ Rows Database::Read(std::string_view table,
                     present ? Quoted(column.name) : "NULL");
     if (present || column.presence != kRequired || !HasTable(table)) continue;
     complete = false;
-    findings.Add(Severity::kError, "column_missing",
-                 absl::StrCat(ToAbsl(table), " has no column ", column.name,
-                              ": its rows cannot be read"));
+    findings.AddEach(Severity::kError, "column_missing",
+                     absl::StrCat(ToAbsl(table), " has no column ", column.name,
+                                  ": its rows cannot be read"));
   }
   sqlite3_stmt* statement = nullptr;
   if (complete) {
@@ -246,7 +246,7 @@ Rows Database::Read(std::string_view table,
         Prepare(database_.get(),
                 absl::StrCat("SELECT ", list, " FROM main.", Quoted(table)));
     if (statement == nullptr) {
-      findings.Add(
+      findings.AddEach(
           Severity::kError, "database_damaged",
           absl::StrCat(ToAbsl(table), " cannot be read: ", LastError()));
     }

@@ -71,6 +71,19 @@ TEST(DatabaseTest, AMissingColumnIsAFindingOnlyWhereItIsRequired) {
             "t has no column b: its rows cannot be read");
 }
 
+TEST(DatabaseTest, EachTableThatCannotBeReadHasItsFinding) {
+  const Database db = OpenOrDie(MakeDatabase(
+      "columns.sqlite", {"CREATE TABLE t (a)", "CREATE TABLE u (a)"}));
+  Findings findings;
+  for (const char* const table : {"t", "u", "t"}) {
+    db.Read(table, {{"b", kRequired}}, findings);
+  }
+  ASSERT_EQ(findings.list().size(), 2u);
+  EXPECT_EQ(findings.list()[0].count, 2u);
+  EXPECT_EQ(findings.list()[1].message,
+            "u has no column b: its rows cannot be read");
+}
+
 TEST(DatabaseTest, AValueOfAnotherTypeReadsAsNothingAndIsCounted) {
   const Database db = OpenOrDie(MakeDatabase(
       "types.sqlite", {"CREATE TABLE t (a, b)", "INSERT INTO t VALUES ('x', 1)",

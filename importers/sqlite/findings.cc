@@ -6,9 +6,22 @@ namespace kymo::sqlite {
 
 void Findings::Add(Severity severity, std::string_view rule,
                    std::string_view message, uint64_t count) {
-  const auto known =
-      std::find_if(list_.begin(), list_.end(),
-                   [&](const ImportFinding& f) { return f.rule == rule; });
+  AddTo(std::ranges::find(list_, rule, &ImportFinding::rule), severity, rule,
+        message, count);
+}
+
+void Findings::AddEach(Severity severity, std::string_view rule,
+                       std::string_view message) {
+  AddTo(std::ranges::find_if(list_,
+                             [&](const ImportFinding& f) {
+                               return f.rule == rule && f.message == message;
+                             }),
+        severity, rule, message, 1);
+}
+
+void Findings::AddTo(std::vector<ImportFinding>::iterator known,
+                     Severity severity, std::string_view rule,
+                     std::string_view message, uint64_t count) {
   if (known != list_.end()) {
     known->count += count;
     return;

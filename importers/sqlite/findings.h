@@ -1,10 +1,9 @@
-// findings.h - collects what is wrong with a file, one entry per rule.
+// findings.h - collects what is wrong with a file, mostly one entry per rule.
 //
 //   Findings findings;
 //   findings.Add(Severity::kWarning, "no_times", "kernel 7 has no times");
 //   imported.findings = std::move(findings).Take();
 //
-// The first message for a rule is kept; later ones are only counted.
 // Threads: none.
 #ifndef KYMO_IMPORTERS_SQLITE_FINDINGS_H_
 #define KYMO_IMPORTERS_SQLITE_FINDINGS_H_
@@ -23,9 +22,13 @@ using Severity = ImportFinding::Severity;
 
 class Findings {
  public:
-  // `rule` is stable and lower_snake; `message` is one sentence.
+  // `rule` is stable and lower_snake; `message` is one sentence. The first
+  // message for a rule is kept; later ones are only counted.
   void Add(Severity severity, std::string_view rule, std::string_view message,
            uint64_t count = 1);
+  // The same, but each message is kept. For few: one a table.
+  void AddEach(Severity severity, std::string_view rule,
+               std::string_view message);
 
   // Whether the rule has an entry. Then a message need not be made.
   bool Has(std::string_view rule) const;
@@ -34,6 +37,9 @@ class Findings {
   std::vector<ImportFinding> Take() && { return std::move(list_); }
 
  private:
+  void AddTo(std::vector<ImportFinding>::iterator known, Severity severity,
+             std::string_view rule, std::string_view message, uint64_t count);
+
   std::vector<ImportFinding> list_;  // few; in the order of their first Add
 };
 
