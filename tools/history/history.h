@@ -48,6 +48,9 @@ struct HistoryChanges {
 
 HistoryChanges FindChanges(const RunHistory& history);
 
+// "99.40 %"; "sure" of a count that repeats.
+std::string ConfidenceText(double confidence);
+
 std::string HistoryText(const RunHistory& history,
                         const HistoryChanges& changes, RunFormat format);
 

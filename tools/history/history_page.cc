@@ -115,7 +115,7 @@ std::string ChangeTable(const RunHistory& history, const HistoryCurve& curve) {
         MarkupText(RunAmountText(curve.key.table, change.point.before)),
         "</td><td>",
         MarkupText(RunAmountText(curve.key.table, change.point.after)),
-        "</td><td>", absl::StrFormat("%.2f %%", 100 * change.confidence),
+        "</td><td>", MarkupText(ConfidenceText(change.confidence)),
         "</td></tr>\n");
   }
   return html + "</table>\n";

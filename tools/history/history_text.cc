@@ -1,5 +1,6 @@
 // The runs at which rows changed: as text, for a merge request, and for other
 // programs.
+#include <array>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -18,12 +19,6 @@ std::string ChangeText(const analysis::ChangePoint& point) {
   return absl::StrFormat("%+.1f %%", 100 * (point.after / point.before - 1));
 }
 
-std::string ConfidenceText(double confidence) {
-  if (confidence >= 1) return "sure";
-  if (confidence > 0.9999) return "> 99.99 %";
-  return absl::StrFormat("%.2f %%", 100 * confidence);
-}
-
 std::string Tables(const RunHistory& history, const HistoryChanges& changes,
                    bool is_markdown) {
   std::string text = absl::StrCat(
@@ -32,9 +27,7 @@ std::string Tables(const RunHistory& history, const HistoryChanges& changes,
   if (changes.changes.empty()) return text;
   const auto row = [&](const std::string(&cells)[7]) {
     if (!is_markdown) {
-      return absl::StrFormat("%-20s  %-9s  %-44s  %12s  %12s  %9s  %s\n",
-                             cells[0], cells[1], cells[2], cells[3], cells[4],
-                             cells[5], cells[6]);
+      return TableLine(cells, std::array{-20, -9, -44, 12, 12, 9, 0});
     }
     std::string line = "|";
     for (const std::string& cell : cells) {
@@ -86,6 +79,12 @@ std::string Json(const RunHistory& history, const HistoryChanges& changes) {
 }
 
 }  // namespace
+
+std::string ConfidenceText(double confidence) {
+  if (confidence >= 1) return "sure";
+  if (confidence > 0.9999) return "> 99.99 %";
+  return absl::StrFormat("%.2f %%", 100 * confidence);
+}
 
 std::string HistoryText(const RunHistory& history,
                         const HistoryChanges& changes, RunFormat format) {

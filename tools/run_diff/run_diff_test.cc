@@ -1,5 +1,6 @@
 #include "tools/run_diff/run_diff.h"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -179,6 +180,11 @@ TEST(RunDiffTest, TablesLookAsTheFlagsSay) {
       RunDiffText(diff, RunFormat::kText, {.name_width = 8, .time_unit = "s"});
   EXPECT_THAT(text, testing::ContainsRegex("\nalloc\\.\\.\\. +more"));
   EXPECT_THAT(text, testing::ContainsRegex("mm +slower +0\\.001s"));
+}
+
+TEST(TableLineTest, CountsCharacters) {
+  const std::string cells[] = {"größe", "µs", "x"};
+  EXPECT_EQ(TableLine(cells, std::array{-6, 4, 0}), "größe     µs  x\n");
 }
 
 TEST(MarkupTextTest, HasNoCharacterThatXmlForbids) {

@@ -1,5 +1,6 @@
 // How RunDiff looks: as text, for a merge request, and for other programs.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -69,9 +70,7 @@ std::vector<std::string> Cells(const RunDiffRow& row, const RunDiffLook& look) {
 
 std::string Row(const std::vector<std::string>& cells, bool is_markdown) {
   if (!is_markdown) {
-    return absl::StrFormat("%-44s  %-14s  %12s  %12s  %9s  %-20s  %s\n",
-                           cells[0], cells[1], cells[2], cells[3], cells[4],
-                           cells[5], cells[6]);
+    return TableLine(cells, std::array{-44, -14, 12, 12, 9, -20, 0});
   }
   std::string text = "|";
   for (const std::string& cell : cells) {

@@ -1,5 +1,8 @@
 #include "tools/run_diff/run_key.h"
 
+#include <cstddef>
+#include <cstdlib>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
@@ -33,6 +36,18 @@ std::string RunAmountText(RunTable table, double amount,
                           std::string_view time_unit) {
   if (IsTimeTable(table)) return report::FormatTime(amount, time_unit);
   return absl::StrFormat("%.10g", amount);
+}
+
+std::string TableLine(std::span<const std::string> cells,
+                      std::span<const int> widths) {
+  std::string line;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (i != 0) line += "  ";
+    report::AppendPadded(
+        line, cells[i], static_cast<size_t>(std::abs(widths[i])),
+        widths[i] < 0 ? report::Align::kLeft : report::Align::kRight);
+  }
+  return line + "\n";
 }
 
 std::string MarkupText(std::string_view text) {

@@ -9,6 +9,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -49,6 +50,11 @@ inline constexpr const char kWholeName[] = "(all together)";
 std::string RunKeyText(const RunKey& key);
 std::string RunAmountText(RunTable table, double amount,
                           std::string_view time_unit = "");
+
+// A line of a table. Each cell gets spaces, up to so many characters: before it
+// or, if the number is negative, behind it.
+std::string TableLine(std::span<const std::string> cells,
+                      std::span<const int> widths);
 
 enum class RunFormat { kText, kMarkdown, kJson };
 
