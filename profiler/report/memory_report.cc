@@ -62,12 +62,14 @@ class Section {
   void AppendTitle() {
     const analysis::MemoryPool& pool = profile_.pool;
     absl::StrAppend(&out_, "Memory of ");
-    if (pool.process != analysis::kNoProcess) {
-      absl::StrAppend(
-          &out_, ToAbsl(trace_.Name(trace_.processes()[pool.process].name)),
-          " (process ", pool.pid, "), ");
-    } else {
+    const std::string_view name =
+        pool.process == analysis::kNoProcess
+            ? std::string_view()
+            : trace_.Name(trace_.processes()[pool.process].name);
+    if (name.empty()) {
       absl::StrAppend(&out_, "process ", pool.pid, ", ");
+    } else {
+      absl::StrAppend(&out_, ToAbsl(name), " (process ", pool.pid, "), ");
     }
     switch (pool.source) {
       case MemorySource::kHeap:

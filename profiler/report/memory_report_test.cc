@@ -50,6 +50,13 @@ class MemoryReportTest : public testing::Test {
   model::TrackIndex main_ = 0;
 };
 
+TEST_F(MemoryReportTest, AProcessWithoutANameIsItsNumber) {
+  t_.AddProcess(11, "");
+  const auto main = t_.AddThread(11, 11, "");
+  memory_.Allocate({.track = main, .bytes = 64}, 2'000'000);
+  EXPECT_THAT(Report(), HasSubstr("Memory of process 11, heap\n"));
+}
+
 TEST_F(MemoryReportTest, SaysWhoseMemoryItWas) {
   t_.AddAnnotation(main_, "ProfilerStep#3", 1'000'000, 2'000'000);
   t_.AddRange(main_, "compress", 1'100'000, 1'900'000);
