@@ -149,6 +149,16 @@ function percent(before, after) {
 }
 
 /**
+ * The greatest peak of the memory of one process; undefined if nobody watched.
+ * @param {any} summary @returns {number | undefined}
+ */
+function greatestPeak(summary) {
+  return (summary.memory?.pools || []).reduce(
+    (/** @type {number | undefined} */ most, /** @type {any} */ pool) =>
+      pool.peak ? Math.max(most ?? 0, pool.peak.bytes) : most, undefined);
+}
+
+/**
  * The numbers of both runs.
  * @param {any} before @param {any} after
  */
@@ -164,7 +174,7 @@ function factsOfBoth(before, after) {
       timeText],
     ["Ranges", summary.totals?.ranges, countText],
     ["Samples", summary.totals?.samples, countText],
-    ["Peak of memory", summary.memory?.pools?.[0]?.peak?.bytes, bytesText],
+    ["Peak of memory", greatestPeak(summary), bytesText],
   ];
   const earlier = numbers(before);
   return element("dl", { class: "facts" }, ...numbers(after).flatMap(

@@ -71,21 +71,41 @@ class DiffPageTest(WrittenCase):
         red, _, blue, _ = colours
         self.assertGreater(blue, red + 20)  # fast is the widest but main
 
-    def test_functions_of_one_name_are_compared_as_one(self):
+    def compare(self, before, after):
+        """The folder of the page that compares these files."""
         folder = self.folder / self.id()
         folder.mkdir()
         traces = [folder / "before.json", folder / "after.json"]
-        for trace, run_ns in zip(traces, (3_000_000, 5_000_000)):
-            trace.write_text(json.dumps({"traceEvents": [], "kymo_records_0": {
+        for trace, content in zip(traces, (before, after)):
+            trace.write_text(json.dumps(content))
+        subprocess.run([REPORT, "--diff", "--export=html",
+                        f"--output_dir={folder}", *map(str, traces)],
+                       timeout=60, check=True, stdout=subprocess.DEVNULL)
+        return folder
+
+    def test_the_peak_is_that_of_the_largest_process(self):
+        def allocation(pid, mib):
+            return {"ph": "i", "s": "t", "name": "[memory]", "ts": 5,
+                    "cat": "cpu_instant_event", "pid": pid, "tid": pid,
+                    "args": {"Addr": 16, "Bytes": mib << 20,
+                             "Total Allocated": mib << 20, "Device Type": 0,
+                             "Device Id": -1}}
+
+        folder = self.compare(*(
+            {"traceEvents": [ranged("a", 0, 10), allocation(2, 1),
+                             allocation(3, mib)]} for mib in (20, 30)))
+        self.open(folder=folder)
+        self.assertEqual(self.fact("Peak of memory"), 30 << 20)
+
+    def test_functions_of_one_name_are_compared_as_one(self):
+        self.open(folder=self.compare(*(
+            {"traceEvents": [], "kymo_records_0": {
                 "sampling_period_ns": 1_000_000,
                 "names": ["run", "liba.so", "libb.so"],
                 "frames": [[1, 0, 2, 0, 0, 0], [1, 0, 3, 0, 0, 0]],
                 "stacks": [[0, 0], [0, 1]], "rows": [[1, 1]],
-                "samples": [[0, 1000, 1_000_000, 1], [0, 2000, run_ns, 2]]}}))
-        subprocess.run([REPORT, "--diff", "--export=html",
-                        f"--output_dir={folder}", *map(str, traces)],
-                       timeout=60, check=True, stdout=subprocess.DEVNULL)
-        self.open(folder=folder)
+                "samples": [[0, 1000, 1_000_000, 1], [0, 2000, run_ns, 2]]}}
+            for run_ns in (3_000_000, 5_000_000))))
         self.wait_for_colours("#diff-graph-canvas", 0.1)
         self.find("#diff-graph-canvas").send_keys(Keys.ARROW_DOWN)
         self.assertRegex(self.text("#diff-graph .status"),
