@@ -9,10 +9,13 @@
 namespace kymo::off_cpu {
 namespace {
 
-constexpr std::string_view kCallPrefix = "__x64_sys_";
+// Of the functions that the kernel's SYSCALL_DEFINE makes. The first one ends
+// with a call of the second, unless that is a part of it, and is not on the
+// stack then.
+constexpr std::string_view kCallPrefixes[] = {"__x64_sys_", "__do_sys_",
+                                              "__se_sys_"};
 
-// A function of that prefix that ends with a call of another one is not on the
-// stack. These are the other ones.
+// The same of functions with names of their own.
 struct Body {
   std::string_view function;
   std::string_view call;
@@ -73,9 +76,13 @@ std::optional<KernelCall> CallOfFunction(std::string_view function) {
   if (body != std::end(kBodies)) {
     return KernelCall{.number = NumberOfCall(body->call)};
   }
-  if (!function.starts_with(kCallPrefix)) return std::nullopt;
-  function.remove_prefix(kCallPrefix.size());
-  return KernelCall{.number = NumberOfCall(function)};
+  const auto* const prefix = std::ranges::find_if(
+      kCallPrefixes, [&](auto text) { return function.starts_with(text); });
+  if (prefix == std::end(kCallPrefixes)) return std::nullopt;
+  function.remove_prefix(prefix->size());
+  // The compiler's own versions of a function are "flock.isra.0".
+  return KernelCall{.number =
+                        NumberOfCall(function.substr(0, function.find('.')))};
 }
 
 int64_t RestartedCall(std::string_view function) {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/off_cpu/look/blocked_call.h"
@@ -66,6 +67,18 @@ TEST_F(KernelCallsTest, ACallThatIsNotOnTheStackIsKnownByItsBody) {
   EXPECT_EQ(CallOfFunction("ksys_write")->number, 1);
   EXPECT_EQ(CallOfFunction("kernel_wait4")->number, 61);
   EXPECT_FALSE(CallOfFunction("kernel_read").has_value());
+}
+
+// A large one is a function of its own, which __x64_sys_... ends with.
+TEST_F(KernelCallsTest, ABodyMayHaveTheNameOfItsCall) {
+  const auto number_of = [](std::string_view function) {
+    return CallOfFunction(function).value_or(KernelCall()).number;
+  };
+  EXPECT_EQ(number_of("__do_sys_flock"), 73);
+  EXPECT_EQ(number_of("__do_sys_io_uring_enter"), 426);
+  EXPECT_EQ(number_of("__se_sys_flock"), 73);
+  EXPECT_EQ(number_of("__do_sys_flock.isra.0"), 73);
+  EXPECT_EQ(number_of("__x64_sys_flock"), 73);
 }
 
 TEST_F(KernelCallsTest, WhatGoesOnAfterAStopIsKnown) {
