@@ -3,13 +3,12 @@
 namespace kymo::cpu {
 namespace {
 
-const SettingTable<CpuSettings>& CpuTable() {
-  static const auto& table = *new SettingTable<CpuSettings>(
+SettingTable<CpuSettings> CpuTable() {
+  return SettingTable<CpuSettings>(
       "cpu", {{.name = "ranges",
                .value = setting::Switch(&CpuSettings::ranges),
                .purpose = "Record what the program says through Kymo.",
                .old_name = "ranges"}});
-  return table;
 }
 
 }  // namespace

@@ -21,9 +21,9 @@ struct Choices {
   std::string save;
 };
 
-const SettingTable<Choices>& CudaTable() {
+SettingTable<Choices> CudaTable() {
   using S = Choices;
-  static const auto& table = *new SettingTable<S>(
+  return SettingTable<S>(
       "cuda",
       {{.name = "sync",
         .value = setting::Switch(&S::sync),
@@ -65,7 +65,6 @@ const SettingTable<Choices>& CudaTable() {
         .purpose = "A folder for what CUPTI said, to look into or decode "
                    "again.",
         .hint = "DIR"}});
-  return table;
 }
 
 }  // namespace
@@ -91,8 +90,6 @@ absl::StatusOr<CuptiSettings> ParseCuptiSettings(
   return settings;
 }
 
-const std::vector<SettingInfo>& CuptiSettingInfos() {
-  return CudaTable().infos();
-}
+std::vector<SettingInfo> CuptiSettingInfos() { return CudaTable().infos(); }
 
 }  // namespace kymo::cupti

@@ -25,7 +25,7 @@ struct CuptiSettings {
 absl::StatusOr<CuptiSettings> ParseCuptiSettings(const SessionOptions& options);
 
 // The settings as they are declared, for PluginInfo.
-const std::vector<SettingInfo>& CuptiSettingInfos();
+std::vector<SettingInfo> CuptiSettingInfos();
 
 }  // namespace kymo::cupti
 

@@ -2,9 +2,9 @@
 
 namespace kymo::host {
 
-const SettingTable<HostSettings>& HostTable() {
+SettingTable<HostSettings> HostTable() {
   using S = HostSettings;
-  static const auto& table = *new SettingTable<S>(
+  return SettingTable<S>(
       "host",
       {{.name = "period_ms",
         .value = setting::Integer(&S::period_ms, 10, 60'000, "ms"),
@@ -24,7 +24,6 @@ const SettingTable<HostSettings>& HostTable() {
                                 uint64_t{64} << 30),
         .purpose = "Most memory for values, 24 bytes each. Later values are "
                    "dropped and counted."}});
-  return table;
 }
 
 }  // namespace kymo::host

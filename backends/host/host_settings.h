@@ -19,7 +19,7 @@ struct HostSettings {
 };
 
 // The settings as they are declared; the defaults are those of HostSettings.
-const SettingTable<HostSettings>& HostTable();
+SettingTable<HostSettings> HostTable();
 
 }  // namespace kymo::host
 

@@ -31,9 +31,9 @@ SettingValue<MemorySettings> FoldAbove() {
   return value;
 }
 
-const SettingTable<MemorySettings>& MemoryTable() {
+SettingTable<MemorySettings> MemoryTable() {
   using S = MemorySettings;
-  static const auto& table = *new SettingTable<S>(
+  return SettingTable<S>(
       "memory",
       {{.name = "mode",
         .value = setting::Word(&S::mode, {{"all", HeapMode::kAll},
@@ -61,7 +61,6 @@ const SettingTable<MemorySettings>& MemoryTable() {
                    "not say what its memory is for. -1: keep all. The default "
                    "is the most records that a file shows one by one, such as "
                    "chrome_memory_events; -1 if a file shows all."}});
-  return table;
 }
 
 stream::StreamRequest RequestFor(const MemorySettings& settings) {

@@ -20,16 +20,15 @@ struct MpiSettings {
   bool capture = true;
 };
 
-const SettingTable<MpiSettings>& MpiTable() {
+SettingTable<MpiSettings> MpiTable() {
   using S = MpiSettings;
-  static const auto& table = *new SettingTable<S>(
+  return SettingTable<S>(
       "mpi",
       {{.name = "capture",
         .value = setting::Switch(&S::capture),
         .purpose = "Record calls of MPI if mpirun or srun started the "
                    "command. 0: for programs that have a tool of their own "
                    "before MPI which must come first."}});
-  return table;
 }
 
 class MpiBackend : public ActivityBackend {

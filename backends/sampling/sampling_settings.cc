@@ -35,9 +35,9 @@ std::string StackBytesText(uint32_t bytes) {
 
 }  // namespace
 
-const SettingTable<Settings>& SamplingTable() {
+SettingTable<Settings> SamplingTable() {
   using S = Settings;
-  static const auto& table = *new SettingTable<S>(
+  return SettingTable<S>(
       "sampling",
       {{.name = "hz",
         .value = setting::Custom<S, DurationNs>(
@@ -63,12 +63,11 @@ const SettingTable<Settings>& SamplingTable() {
                    "(dwarf), or by frame pointers (fp, with perf only).",
         .old_name = "unwind"},
        {.name = "stack_bytes",
-        .value =
-            setting::Custom<S, uint32_t>(
-                &S::stack_bytes, ParseStackBytes, StackBytesText,
-                absl::StrCat("auto, or a multiple of 8 from ", kMinStackBytes,
-                             " to ", kMaxStackBytes),
-                "N"),
+        .value = setting::Custom<S, uint32_t>(
+            &S::stack_bytes, ParseStackBytes, StackBytesText,
+            absl::StrCat("auto, or a multiple of 8 from ", kMinStackBytes,
+                         " to ", kMaxStackBytes),
+            "N"),
         .purpose = "Bytes of the stack that are copied with each sample. auto "
                    "takes 65528, or less where the kernel gives little room "
                    "for samples. Of 65528, perf events copy 65320: the rest of "
@@ -94,7 +93,6 @@ const SettingTable<Settings>& SamplingTable() {
                    "3.14), between those of C. They are read from the "
                    "program's memory, with perf events only. off shows the "
                    "interpreter's functions."}});
-  return table;
 }
 
 absl::StatusOr<Settings> ParseSettings(const SessionOptions& options) {

@@ -40,7 +40,7 @@ struct Settings {
 };
 
 // The settings as they are declared; the defaults are those of Settings.
-const SettingTable<Settings>& SamplingTable();
+SettingTable<Settings> SamplingTable();
 
 // kInvalidArgument names the setting and says what it takes.
 absl::StatusOr<Settings> ParseSettings(const SessionOptions& options);

@@ -13,9 +13,9 @@ using record::FullPolicy;
 constexpr uint64_t kLocalArenaMib = 1024;
 constexpr uint64_t kLeastDiskLimit = uint64_t{1} << 20;
 
-const SettingTable<StreamSettings>& StreamTable() {
+SettingTable<StreamSettings> StreamTable() {
   using S = StreamSettings;
-  static const auto& table = *new SettingTable<S>(
+  return SettingTable<S>(
       "cpu",
       {{.name = "arena_mib",
         .value = setting::Integer(&S::arena_mib, 1, 65536, "MiB"),
@@ -61,7 +61,6 @@ const SettingTable<StreamSettings>& StreamTable() {
         .purpose = "Keep only the newest of a child.",
         .old_name = "flight_recorder",
         .has_flag = false}});
-  return table;
 }
 
 }  // namespace

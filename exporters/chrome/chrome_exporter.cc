@@ -48,8 +48,8 @@ struct ChromeSettings {
   int64_t memory_events = 1'000'000;  // -1: all
 };
 
-const SettingTable<ChromeSettings>& ChromeTable() {
-  static const auto& table = *new SettingTable<ChromeSettings>(
+SettingTable<ChromeSettings> ChromeTable() {
+  return SettingTable<ChromeSettings>(
       "chrome",
       {{.name = "memory_events",
         .value = setting::Integer(&ChromeSettings::memory_events, -1),
@@ -57,7 +57,6 @@ const SettingTable<ChromeSettings>& ChromeTable() {
                    "more there is only their sum over time, and so in a file "
                    "that is folded to stay within --max_size. -1 = all.",
         .old_name = "memory_events"}});
-  return table;
 }
 
 // The zero of the file's times, chosen as Kineto does, so that traces of one

@@ -77,9 +77,9 @@ struct TimelineSettings {
   Form form = Form::kHtml;
 };
 
-const SettingTable<TimelineSettings>& TimelineTable() {
+SettingTable<TimelineSettings> TimelineTable() {
   using S = TimelineSettings;
-  static const auto& table = *new SettingTable<S>(
+  return SettingTable<S>(
       "memory_timeline",
       {{.name = "device",
         .value = setting::Custom<S, MemoryDeviceId>(
@@ -94,7 +94,6 @@ const SettingTable<TimelineSettings>& TimelineTable() {
         .purpose = "A page (html), or one of PyTorch's files: rows (json) or "
                    "events (raw).",
         .old_name = "timeline_form"}});
-  return table;
 }
 
 std::string FileName(Form form, bool gzip) {

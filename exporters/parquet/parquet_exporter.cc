@@ -22,15 +22,14 @@ struct ParquetSettings {
   std::string job;
 };
 
-const SettingTable<ParquetSettings>& ParquetTable() {
+SettingTable<ParquetSettings> ParquetTable() {
   using S = ParquetSettings;
-  static const auto& table = *new SettingTable<S>(
+  return SettingTable<S>(
       "parquet",
       {{.name = "job",
         .value = setting::Text(&S::job),
         .purpose = "Name of the job, by which queries over many jobs tell "
                    "them apart. Default: the name of the program."}});
-  return table;
 }
 
 // The rank of the trace, as the table `ranks` has it.

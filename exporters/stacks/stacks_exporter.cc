@@ -64,9 +64,9 @@ struct Settings {
   }
 };
 
-const SettingTable<Settings>& StacksTable() {
+SettingTable<Settings> StacksTable() {
   using S = Settings;
-  static const auto& table = *new SettingTable<S>(
+  return SettingTable<S>(
       "stacks",
       {{.name = "formats",
         .value =
@@ -95,7 +95,6 @@ const SettingTable<Settings>& StacksTable() {
         .purpose = "Stacks of memory with less than this part of the bytes "
                    "(or blocks: metric) are [other] in folded stacks; pprof's "
                    "file has each of them. 0 = write each."}});
-  return table;
 }
 
 void FoldSamples(const Trace& trace, const std::vector<std::string>& roots,
@@ -340,11 +339,11 @@ class StacksExporter final : public TraceExporter {
   std::string BeyondSums(const ExportOptions& options) const override {
     // The formats beside folded stacks are left out unless they are asked for.
     const Settings of_sums = {.formats = {Format::kFolded}};
-    for (const SettingInfo& setting : StacksTable().infos()) {
+    const SettingTable<Settings> table = StacksTable();
+    for (const SettingInfo& setting : table.infos()) {
       const auto given = options.settings.find(setting.name);
       if (given == options.settings.end()) continue;
-      const absl::StatusOr<Settings> settings =
-          StacksTable().Read({*given}, of_sums);
+      const absl::StatusOr<Settings> settings = table.Read({*given}, of_sums);
       if (!settings.ok()) return "--export=stacks";
       if (*settings != of_sums) {
         return absl::StrCat("--", setting.name, "=", given->second);

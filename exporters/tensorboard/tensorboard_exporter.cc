@@ -37,8 +37,8 @@ struct TensorboardSettings {
   int64_t memory_events = 200'000;  // -1: all
 };
 
-const SettingTable<TensorboardSettings>& TensorboardTable() {
-  static const auto& table = *new SettingTable<TensorboardSettings>(
+SettingTable<TensorboardSettings> TensorboardTable() {
+  return SettingTable<TensorboardSettings>(
       "tensorboard",
       {{.name = "memory_events",
         .value = setting::Integer(&TensorboardSettings::memory_events, -1),
@@ -46,7 +46,6 @@ const SettingTable<TensorboardSettings>& TensorboardTable() {
                    "more there are only the extremes of what was in use. -1 = "
                    "all.",
         .old_name = "memory_events"}});
-  return table;
 }
 
 // "2024_12_31_08_06_00_123": UTC, so that a trace has one name everywhere.

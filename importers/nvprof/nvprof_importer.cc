@@ -26,13 +26,12 @@ struct NvprofSettings {
   bool strict = false;
 };
 
-const SettingTable<NvprofSettings>& NvprofTable() {
-  static const auto& table = *new SettingTable<NvprofSettings>(
+SettingTable<NvprofSettings> NvprofTable() {
+  return SettingTable<NvprofSettings>(
       "nvprof", {{.name = "strict",
                   .value = setting::Switch(&NvprofSettings::strict),
                   .purpose = "Refuse what PyTorch's load_nvprof refuses.",
                   .old_name = "strict"}});
-  return table;
 }
 
 absl::Status CheckTables(const sqlite::Database& db) {

@@ -91,9 +91,9 @@ class RawImporter : public TraceImporter {
 
 }  // namespace
 
-const SettingTable<RawSettings>& RawTable() {
+SettingTable<RawSettings> RawTable() {
   using S = RawSettings;
-  static const auto& table = *new SettingTable<S>(
+  return SettingTable<S>(
       "raw",
       {{.name = "windows",
         .value = setting::Word(&S::windows, {{"always", InWindows::kAlways},
@@ -115,7 +115,6 @@ const SettingTable<RawSettings>& RawTable() {
         .purpose = "Read sums of allocations and frees if there are more of "
                    "them. -1 = each one. Default: 0 if tables and files show "
                    "sums alone, otherwise -1."}});
-  return table;
 }
 
 std::unique_ptr<TraceImporter> NewRawImporter() {

@@ -31,7 +31,7 @@ struct RawSettings {
   int64_t fold_above = -1;             // records of the heap; -1 = keep each
 };
 
-const SettingTable<RawSettings>& RawTable();
+SettingTable<RawSettings> RawTable();
 
 std::unique_ptr<TraceImporter> NewRawImporter();
 

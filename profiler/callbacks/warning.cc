@@ -10,39 +10,38 @@ namespace {
 
 struct State {
   std::mutex mutex;
-  std::shared_ptr<const WarningHandler> handler =
-      std::make_shared<const WarningHandler>();
+  std::shared_ptr<const WarningHandler> handler;  // null: none was set
 };
 
 // Never destroyed: threads may warn while the program ends.
-State& GetState() {
-  static State* const state = new State;
-  return *state;
-}
+union StateStorage {
+  constexpr StateStorage() noexcept : state() {}
+  ~StateStorage() {}
+  State state;
+};
+constinit StateStorage storage;
 
 // Called without the lock: a handler may warn, and replace itself.
 std::shared_ptr<const WarningHandler> CurrentHandler() {
-  State& state = GetState();
-  const std::lock_guard lock(state.mutex);
-  return state.handler;
+  const std::lock_guard lock(storage.state.mutex);
+  return storage.state.handler;
 }
 
 }  // namespace
 
 WarningHandler SetWarningHandler(WarningHandler handler) {
   auto changed = std::make_shared<const WarningHandler>(std::move(handler));
-  State& state = GetState();
   {
-    const std::lock_guard lock(state.mutex);
-    changed.swap(state.handler);
+    const std::lock_guard lock(storage.state.mutex);
+    changed.swap(storage.state.handler);
   }
-  return *changed;
+  return changed == nullptr ? WarningHandler() : *changed;
 }
 
 void Warn(std::string_view text) noexcept {
   try {
     const auto handler = CurrentHandler();
-    if (*handler) {
+    if (handler != nullptr && *handler) {
       (*handler)(text);
     } else {
       std::fprintf(stderr, "kymo: %.*s\n", static_cast<int>(text.size()),

@@ -23,6 +23,9 @@ Registered& Process() {
   return *registered;
 }
 
+// Made before there are threads: see first_use_test.sh.
+[[maybe_unused]] const Registered& kMade = Process();
+
 }  // namespace
 
 absl::Status RegisterDeviceEvents(std::string_view device,

@@ -8,8 +8,10 @@
 namespace kymo {
 namespace {
 
-// Here, so that it is in each program that has sessions or steps.
-[[maybe_unused]] const bool kIsAsked = (AllowOnDemandIfAsked(), true);
+// Here, so that it is in each program that has sessions or steps. The tracker
+// is made before there are threads: see first_use_test.sh.
+[[maybe_unused]] const bool kIsAsked =
+    (StepTracker::Process(), AllowOnDemandIfAsked(), true);
 
 }  // namespace
 

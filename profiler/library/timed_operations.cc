@@ -23,14 +23,10 @@ using model::ActivityType;
 // The operations that only their times tell apart.
 using Kind = std::pair<uint64_t, std::string>;  // logical id of thread, name
 
-// How many forks made this process, since the first object of it.
+// How many forks made this process.
 constinit std::atomic<uint64_t> forks{0};
-
-uint64_t Forks() {
-  [[maybe_unused]] static const int registered =
-      pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); });
-  return forks.load(std::memory_order_relaxed);
-}
+[[maybe_unused]] const int fork_handler =
+    pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); });
 
 // Whether callbacks run for ranges of this type. They do not run for modules
 // and for what was captured from NVTX and ITT.
@@ -136,7 +132,7 @@ struct TimedOperations::State {
   }
 
   const std::shared_ptr<const DeviceEvents> events;
-  const uint64_t fork = Forks();
+  const uint64_t fork = forks.load(std::memory_order_relaxed);
   const ClockSource source = DetectClockSource();
   const ClockAnchor first_anchor = MeasureAnchor(source);
   std::mutex lock;

@@ -35,13 +35,12 @@ struct TickSettings {
   int64_t capacity = 1'000'000;
 };
 
-const SettingTable<TickSettings>& TickTable() {
-  static const auto& table = *new SettingTable<TickSettings>(
+SettingTable<TickSettings> TickTable() {
+  return SettingTable<TickSettings>(
       "ticks", {{.name = "capacity",
                  .value = setting::Integer(&TickSettings::capacity, 1,
                                            HasFault("setting") ? 10 : 1 << 20),
                  .purpose = "The most ticks of a session."}});
-  return table;
 }
 
 class TickSession;

@@ -8,16 +8,15 @@
 //     int64_t max_rows = 1000;
 //   };
 //
-//   const kymo::SettingTable<CsvSettings>& CsvTable() {
+//   kymo::SettingTable<CsvSettings> CsvTable() {
 //     using S = CsvSettings;
-//     static const auto& table = *new kymo::SettingTable<S>(
+//     return kymo::SettingTable<S>(
 //         "csv", {{.name = "separator",
 //                  .value = kymo::setting::Text(&S::separator),
 //                  .purpose = "What stands between two columns."},
 //                 {.name = "max_rows",
 //                  .value = kymo::setting::Integer(&S::max_rows, 1, 1'000'000),
 //                  .purpose = "Most rows of a file."}});
-//     return table;
 //   }
 //
 //   const kymo::PluginInfo info = {.name = "csv",
@@ -32,8 +31,9 @@
 // --csv_max_rows, its entry in --help, its key in a `settings` map, its check
 // and the text of its error all follow from them.
 //
-// Threads: a table is immutable. Errors: kInvalidArgument in one line, which
-// says what the setting takes.
+// Threads: a table is immutable. Each call makes it anew: in a forked child, a
+// static one may be locked for ever, by a thread of the parent.
+// Errors: kInvalidArgument in one line, which says what the setting takes.
 #ifndef KYMO_PROFILER_PLUGIN_SETTINGS_H_
 #define KYMO_PROFILER_PLUGIN_SETTINGS_H_
 

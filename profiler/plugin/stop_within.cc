@@ -12,7 +12,6 @@
 #include <system_error>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "profiler/base/clock.h"
@@ -40,6 +39,7 @@ struct Stopping {
   std::unique_ptr<ActivitySession> session;
   std::shared_ptr<const void> keeps;
   std::atomic<pid_t> tid = 0;
+  Stopping* kept_before = nullptr;  // see KeepForEver
 
   std::mutex lock;
   std::condition_variable changed;
@@ -73,10 +73,11 @@ struct Stopping {
 // Keeps it for ever. The list is there for leak checkers: they report only
 // memory that nobody can reach.
 void KeepForEver(std::unique_ptr<Stopping> stopping) {
-  static auto& lock = *new std::mutex;
-  static auto& kept = *new std::vector<std::unique_ptr<Stopping>>;
-  const std::lock_guard<std::mutex> locked(lock);
-  kept.push_back(std::move(stopping));
+  static constinit std::atomic<Stopping*> last{nullptr};
+  stopping->kept_before = last;
+  while (!last.compare_exchange_weak(stopping->kept_before, stopping.get())) {
+  }
+  stopping.release();
 }
 
 std::thread RunOnThread(Stopping& stopping) {

@@ -1,6 +1,8 @@
 #include "profiler/tables/table.h"
 
-#include <array>
+#include <atomic>
+#include <memory>
+#include <vector>
 
 #include "profiler/tables/declarations.h"
 
@@ -28,15 +30,19 @@ const Column* Table::FindColumn(std::string_view column) const {
 }
 
 std::span<const Table> AllTables() {
-  static const std::array kTables = {
-      EventsTable(),   TracksTable(),     ProcessesTable(),
-      ThreadsTable(),  NamesTable(),      ArgsTable(),
-      CountersTable(), SamplesTable(),    StacksTable(),
-      FramesTable(),   MemoryTable(),     AllocationsByStackTable(),
-      WaitsTable(),    DeviceWorkTable(), StepsTable(),
-      LedgerTable(),   MetadataTable(),   RanksTable(),
-      CpuLimitsTable()};
-  return kTables;
+  // No thread waits for another one that makes them: see
+  // profiler/library/first_use_test.sh.
+  static constinit std::atomic<const std::vector<Table>*> kept{nullptr};
+  if (const auto* const tables = kept.load()) return *tables;
+  auto tables = std::make_unique<const std::vector<Table>>(std::vector{
+      EventsTable(), TracksTable(), ProcessesTable(), ThreadsTable(),
+      NamesTable(), ArgsTable(), CountersTable(), SamplesTable(), StacksTable(),
+      FramesTable(), MemoryTable(), AllocationsByStackTable(), WaitsTable(),
+      DeviceWorkTable(), StepsTable(), LedgerTable(), MetadataTable(),
+      RanksTable(), CpuLimitsTable()});
+  const std::vector<Table>* there = nullptr;
+  if (!kept.compare_exchange_strong(there, tables.get())) return *there;
+  return *tables.release();
 }
 
 const Table* FindTable(std::string_view name) {

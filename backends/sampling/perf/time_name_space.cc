@@ -1,7 +1,9 @@
 #include "backends/sampling/perf/time_name_space.h"
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -36,7 +38,11 @@ int64_t MonotonicOffsetNs(std::string_view text) {
 }
 
 int64_t OwnClockOffsetNs() noexcept {
-  static const int64_t offset_ns = ReadOffsetNs();
+  // No thread waits for another one that reads: see
+  // profiler/library/first_use_test.sh.
+  constexpr int64_t kUnread = std::numeric_limits<int64_t>::min();
+  static constinit std::atomic<int64_t> offset_ns{kUnread};
+  if (offset_ns == kUnread) offset_ns = ReadOffsetNs();
   return offset_ns;
 }
 

@@ -65,19 +65,21 @@ void OnBusError(int signal, siginfo_t* info, void* context) {
   errno = saved_errno;
 }
 
-bool SetHandler() {
+void SetHandler() {
   page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   struct sigaction action = {};
   action.sa_sigaction = OnBusError;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  return sigaction(SIGBUS, &action, &previous_action) == 0;
+  sigaction(SIGBUS, &action, &previous_action);
 }
 
 }  // namespace
 
 ShrinkGuard::ShrinkGuard(const void* memory, uint64_t bytes) {
-  static const bool is_set = SetHandler();
-  if (!is_set) return;
+  // No thread waits for another one that sets it: see
+  // profiler/library/first_use_test.sh.
+  static constinit std::atomic<bool> is_set = false;
+  if (!is_set.load() && !is_set.exchange(true)) SetHandler();
   for (size_t i = 0; i < kMostGuards; ++i) {
     Guarded& g = guarded[i];
     if (g.taken.exchange(true, std::memory_order_acquire)) continue;

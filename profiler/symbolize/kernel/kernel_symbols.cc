@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <iterator>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -177,10 +179,20 @@ std::string KernelSymbols::PathOfCopy() {
 std::shared_ptr<const KernelSymbols> KernelSymbols::OfThisMachine(
     uint64_t last_address, const std::string& copy, const std::string& list) {
   struct Known {
+    const pid_t pid = getpid();
     std::mutex mutex;
     std::weak_ptr<const KernelSymbols> symbols;
   };
-  static auto& known = *new Known;
+  // A forked child has its own: its parent's may be locked for ever.
+  static constinit std::atomic<Known*> of_process{nullptr};
+  Known* there = of_process;
+  if (there == nullptr || there->pid != getpid()) {
+    auto own = std::make_unique<Known>();
+    if (of_process.compare_exchange_strong(there, own.get())) {
+      there = own.release();
+    }
+  }
+  Known& known = *there;
   const std::lock_guard lock(known.mutex);
   std::shared_ptr<const KernelSymbols> symbols = known.symbols.lock();
   if (symbols != nullptr && symbols->Reaches(last_address)) return symbols;

@@ -1,13 +1,16 @@
 #include "profiler/symbolize/kernel/kernel_symbols.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "profiler/symbolize/kernel/kept_lines.h"
 
@@ -97,6 +100,23 @@ TEST(KernelSymbolsTest, WhatSomebodyHoldsIsNotReadAgain) {
   const auto further = KernelSymbols::OfThisMachine(kFunctions, "", list);
   EXPECT_NE(further, held);
   EXPECT_EQ(KernelSymbols::OfThisMachine(20, "", list), further);
+}
+
+TEST(KernelSymbolsTest, AForkedChildDoesNotWaitForAReaderOfItsParent) {
+  const std::string list = WriteList(), slow = PathFor("slow");
+  ASSERT_EQ(mkfifo(slow.c_str(), 0600), 0);
+  std::thread reader([&] { KernelSymbols::OfThisMachine(10, "", slow); });
+  const int end = open(slow.c_str(), O_WRONLY);  // now the reader reads
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    _exit(KernelSymbols::OfThisMachine(10, "", list)->Find(10) ? 7 : 8);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 7 << 8);
+  close(end);
+  reader.join();
 }
 
 TEST(KernelSymbolsTest, TheFirstRunKeepsACopyThatOthersRead) {

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <type_traits>
 
@@ -46,6 +47,15 @@ struct Library {
   bool is_there = false;
 };
 
+// No thread waits for another one that looks: see
+// profiler/library/first_use_test.sh. The loader counts how often it loads.
+const Library& FindLibrary() {
+  static constinit std::atomic<const Library*> found{nullptr};
+  const Library* library = found;
+  if (library == nullptr) found = library = new Library();
+  return *library;
+}
+
 }  // namespace
 
 OwnedDescriptor FindByDebuginfod(const std::string& build_id) {
@@ -54,7 +64,7 @@ OwnedDescriptor FindByDebuginfod(const std::string& build_id) {
       spent_ns >= kMostNs) {
     return {};
   }
-  static const Library& library = *new Library();
+  const Library& library = FindLibrary();
   Client* const client = library.is_there ? library.begin() : nullptr;
   if (client == nullptr) return {};
   const int64_t begin_ns = MonotonicNs();
