@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "importers/chrome/test_import.h"
 #include "profiler/model/op_inputs.h"
 #include "profiler/model/recorded_by.h"
@@ -286,6 +287,40 @@ TEST(ImportDocumentTest, CountersAreOnePerSeries) {
   EXPECT_THAT(names, testing::UnorderedElementsAre("q", "m a", "m b", "of[7]",
                                                    "of[8] x", "of[8] y"));
   EXPECT_EQ(got.Count("counter_no_number"), 1u);
+}
+
+TEST(ImportDocumentTest, CountersAreTheirProcesss) {
+  const auto series_of = [](const std::string& end) {
+    const Imported got = ImportText(
+        R"({"traceEvents":[
+           {"ph":"C","name":"q","pid":1,"tid":2,"ts":1,"args":{"value":1}},
+           {"ph":"C","name":"q","pid":1,"tid":1,"ts":2,"args":{"value":2}},
+           {"ph":"C","name":"q","pid":3,"tid":1,"ts":3,"args":{"value":3}},
+           {"ph":"C","name":"r","id":1,"pid":1,"tid":1,"ts":4,
+            "args":{"value":4}},
+           {"ph":"C","name":"r","id":2,"pid":1,"tid":2,"ts":5,
+            "args":{"value":5}}])" +
+        end);
+    std::vector<std::string> series;
+    for (const auto& counter : got.trace->counters()) {
+      const model::Track& track = got.trace->tracks()[counter.track];
+      series.push_back(absl::StrCat(track.pid, "/", track.id, " ",
+                                    std::string(got.trace->Name(counter.name)),
+                                    " at ", counter.time_ns, ": ",
+                                    counter.value));
+    }
+    return series;
+  };
+  // An id that is the thread's keeps the threads' apart.
+  EXPECT_THAT(
+      series_of("}"),
+      ElementsAre("1/1 r at 4000: 4", "1/2 q at 1000: 1", "1/2 q at 2000: 2",
+                  "1/2 r at 5000: 5", "3/1 q at 3000: 3"));
+  // Kymo's are their threads' anyway.
+  EXPECT_THAT(
+      series_of(R"(,"kymo_loss_ledger":{}})"),
+      ElementsAre("1/1 q at 2000: 2", "1/1 r at 4000: 4", "1/2 q at 1000: 1",
+                  "1/2 r at 5000: 5", "3/1 q at 3000: 3"));
 }
 
 TEST(ImportDocumentTest, MarksOfTheProfilerAreTheWindow) {

@@ -337,11 +337,19 @@ class Maker {
     }
   }
 
+  // In Chrome's format, a counter is its process's, whichever thread sets it:
+  // the thread of its first value gets it. Kymo's are their threads'.
   void AddCounters() {
+    std::map<std::pair<uint32_t, model::NameId>, RowIndex> first_rows;
     for (const Counter& parsed : store_.counters) {
       if (IsDerived(parsed)) continue;
       model::CounterSample counter = parsed.sample;
-      counter.track = track_of_row_[counter.track];
+      RowIndex row = counter.track;
+      if (!members_.is_kymo && !parsed.is_of_thread) {
+        row = first_rows.try_emplace({store_.rows[row].pid, counter.name}, row)
+                  .first->second;
+      }
+      counter.track = track_of_row_[row];
       counter.time_ns = Moved(counter.time_ns);
       store_.shard.counters.push_back(counter);
     }

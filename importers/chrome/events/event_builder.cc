@@ -273,6 +273,9 @@ void EventBuilder::AddCounter(const RawEvent& event) {
   const std::optional<TimeNs> time = TimeOf(event);
   if (!time) return;
   const RowIndex row = RowOf(event);
+  const std::string_view id = event.id.text;
+  // So Kymo writes counters of one name that several threads have.
+  const bool is_of_thread = !id.empty() && id == event.tid.text;
   for (const RawArg& arg : event.args) {
     const auto value = arg.value.kind == JsonValue::Kind::kNested
                            ? std::nullopt
@@ -284,9 +287,9 @@ void EventBuilder::AddCounter(const RawEvent& event) {
     }
     std::string name(Unescape(event.name.text, scratch_));
     // Counters of several objects share a name, and have ids.
-    if (!event.id.text.empty()) {
+    if (!id.empty() && !is_of_thread) {
       name += '[';
-      name += Unescape(event.id.text, scratch_);
+      name += Unescape(id, scratch_);
       name += ']';
     }
     if (event.args.size() > 1 || (arg.key != "value" && arg.key != "bytes")) {
@@ -297,7 +300,8 @@ void EventBuilder::AddCounter(const RawEvent& event) {
                                         .name = out_.strings.Intern(name),
                                         .time_ns = *time,
                                         .value = *value},
-                             .is_bytes = arg.key == "bytes"});
+                             .is_bytes = arg.key == "bytes",
+                             .is_of_thread = is_of_thread});
   }
 }
 

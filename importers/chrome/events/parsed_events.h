@@ -68,6 +68,7 @@ struct FlowEnd {
 struct Counter {
   model::CounterSample sample;  // `track` is a RowIndex
   bool is_bytes = false;        // its args name the value "bytes"
+  bool is_of_thread = false;    // its id is its thread's: no other sets it
 };
 
 // The text of a metadata event about its row.
