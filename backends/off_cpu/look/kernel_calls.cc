@@ -47,6 +47,8 @@ constexpr Body kBodies[] = {
     {"__sys_sendmmsg", "sendmmsg"},
     {"__sys_accept4", "accept4"},
     {"__sys_connect", "connect"},
+    {"do_msgsnd", "msgsnd"},
+    {"do_msgrcv", "msgrcv"},
     // What goes on after a stop.
     {"hrtimer_nanosleep_restart", "clock_nanosleep"},
     {"alarm_timer_nsleep_restart", "clock_nanosleep"},

@@ -66,6 +66,8 @@ TEST_F(KernelCallsTest, AReturnAddressAfterTheLastCallIsOfItsFunction) {
 TEST_F(KernelCallsTest, ACallThatIsNotOnTheStackIsKnownByItsBody) {
   EXPECT_EQ(CallOfFunction("ksys_write")->number, 1);
   EXPECT_EQ(CallOfFunction("kernel_wait4")->number, 61);
+  EXPECT_EQ(CallOfFunction("do_msgsnd").value_or(KernelCall()).number, 69);
+  EXPECT_EQ(CallOfFunction("do_msgrcv").value_or(KernelCall()).number, 70);
   EXPECT_FALSE(CallOfFunction("kernel_read").has_value());
 }
 
