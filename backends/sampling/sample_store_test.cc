@@ -335,13 +335,13 @@ TEST(SampleStoreTest, TheOldestSamplesAreAddedUp) {
   AddSamples(all, kCount, 7);
   AddSamples(some, kCount, 7);
   EXPECT_EQ(some.total_weight_ns(), all.total_weight_ns());
+  all.Collect(shards[0]);
+  some.Collect(shards[1]);
   // Both say that the file of the code is gone.
   ASSERT_EQ(RemarksOf(all).size(), 1u);
   EXPECT_NE(RemarksOf(all)[0].find("replaced or deleted"), std::string::npos);
   ASSERT_EQ(RemarksOf(some).size(), 2u);
   EXPECT_NE(RemarksOf(some)[1].find("long recording"), std::string::npos);
-  all.Collect(shards[0]);
-  some.Collect(shards[1]);
   EXPECT_EQ(shards[0].samples.size(), size_t{kCount});
   EXPECT_TRUE(shards[0].sample_sums.empty());
   EXPECT_EQ(shards[0].ledger.Get(model::Loss::kSamplesSummed), 0u);

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -42,7 +41,6 @@ size_t FileNumberOf(uint64_t address) {
 }
 
 constexpr uint64_t kManyUnnamed = 100;
-constexpr size_t kMostLostFiles = 3;
 
 // Of a stack above memory that was never touched: how far away it may be, and
 // how much of it is read.
@@ -336,19 +334,8 @@ std::vector<std::string> StackStore::Remarks() const {
         FrameChain::kMostFrames,
         " deep; the outermost ones are missing, and no setting changes that"));
   }
-  std::set<std::string> lost_files;
-  for (const symbolize::RawStacks::Node& node : stacks_.nodes()) {
-    const symbolize::ElfModule& module = modules_.module(node.place.module);
-    if (module.is_lost()) lost_files.insert(module.path());
-  }
-  size_t told_files = 0;
-  for (const std::string& path : lost_files) {
-    if (++told_files > kMostLostFiles) break;
-    remarks.push_back(absl::StrCat(
-        "sampling: ", path,
-        " was replaced or deleted before it could be read, "
-        "so its functions have no names and its callers may be missing; of a "
-        "process that runs, root can still read it"));
+  for (const std::string& remark : file_remarks_) {
+    remarks.push_back("sampling: " + remark);
   }
   // Fewer than one of a hundred change no share that anybody looks at.
   if (joined_count_ > stack_count_ / 100) {
@@ -394,7 +381,7 @@ std::vector<model::StackId> StackStore::Collect(model::TraceShard& shard) {
   ledger_.Add(model::Loss::kStacksBeyondLimit, stacks_.cut_count());
   shard.ledger.Merge(ledger_);
   return symbolize::SymbolizeStacks(stacks_, modules_, shard,
-                                    {jit_.frames(), settled});
+                                    {jit_.frames(), settled}, &file_remarks_);
 }
 
 }  // namespace kymo::sampling

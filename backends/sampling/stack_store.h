@@ -164,6 +164,7 @@ class StackStore {
   UnwoundStack unwound_;
   UnwoundStack whole_;  // of ReadOn
   model::LossLedger ledger_;
+  std::vector<std::string> file_remarks_;  // after Collect
 };
 
 }  // namespace kymo::sampling

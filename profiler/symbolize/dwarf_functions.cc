@@ -160,6 +160,7 @@ DwarfFunctions::Unit* DwarfFunctions::AddUnit(uint64_t offset, uint8_t type,
   if (is_new) {
     at->second.lines = unit;
     at->second.functions = is_split ? split : unit;
+    if (type == DW_UT_skeleton && split.addr == nullptr) ++missing_files_;
   }
   return &at->second;
 }

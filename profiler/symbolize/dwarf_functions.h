@@ -8,6 +8,7 @@
 
 #include <elfutils/libdw.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -52,6 +53,10 @@ class DwarfFunctions {
 
   bool empty() const noexcept { return listed_.empty() && ranges_.empty(); }
 
+  // Files of split debug information (.dwo) that units name, but that are not
+  // there. Of units that Find has come to.
+  size_t missing_files() const noexcept { return missing_files_; }
+
  private:
   struct Range {
     uint64_t start;
@@ -95,6 +100,7 @@ class DwarfFunctions {
   std::vector<Range> listed_;       // an index is a unit's offset
   std::map<uint64_t, Unit> units_;  // by their offsets
   bool has_all_units_ = false;
+  size_t missing_files_ = 0;
   std::vector<Range> ranges_;  // of all units
 };
 

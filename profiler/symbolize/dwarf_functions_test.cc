@@ -66,5 +66,27 @@ TEST(DwarfFunctionsTest, NamesWithoutAnEndAreNotRead) {
   EXPECT_EQ(NameIn(none), "work");
 }
 
+size_t MissingFilesOf(const TestElf& file) {
+  std::string bytes = file.Bytes();
+  elf_version(EV_CURRENT);
+  Elf* const elf = elf_memory(bytes.data(), bytes.size());
+  size_t missing = 0;
+  {
+    DwarfFunctions functions(elf);
+    functions.Find(kStart + 1);
+    functions.Find(kStart + 2);
+    missing = functions.missing_files();
+  }
+  elf_end(elf);
+  return missing;
+}
+
+TEST(DwarfFunctionsTest, CountsMissingFilesOfSplitDebugInformation) {
+  TestElf split;
+  split.AddSplitUnit("/no/work.dwo", kStart, kBytes);
+  EXPECT_EQ(MissingFilesOf(split), 1u);
+  EXPECT_EQ(MissingFilesOf(WithFunction(std::string("work\0", 5))), 0u);
+}
+
 }  // namespace
 }  // namespace kymo::symbolize

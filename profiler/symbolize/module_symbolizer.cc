@@ -142,6 +142,12 @@ ModuleSymbolizer::ModuleSymbolizer(const ElfModule& module,
 
 ModuleSymbolizer::~ModuleSymbolizer() = default;
 
+size_t ModuleSymbolizer::missing_debug_files() const noexcept {
+  if (tables_ == nullptr) return 0;
+  return tables_->module_functions.missing_files() +
+         tables_->debug_functions->missing_files();
+}
+
 namespace {
 
 // A symbol says more than the plain name: namespace and parameters, or the

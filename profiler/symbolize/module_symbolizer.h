@@ -50,6 +50,8 @@ class ModuleSymbolizer {
   std::vector<NamedFrame> Name(uint64_t address);
 
   const ElfModule& module() const noexcept { return module_; }
+  // See DwarfFunctions, for what was asked until now.
+  size_t missing_debug_files() const noexcept;
 
  private:
   struct Tables;

@@ -1,9 +1,11 @@
 #include "profiler/symbolize/raw_stack_names.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +25,7 @@ using FramesByAddress = std::map<uint64_t, FrameMaker::Frames>;
 struct ModulePlaces {
   std::vector<uint64_t> addresses;               // distinct, sorted
   std::vector<std::vector<NamedFrame>> names;    // of a file's, by place
+  size_t missing_debug_files = 0;                // .dwo
   std::shared_ptr<const KernelSymbols> symbols;  // of the kernel's
 };
 
@@ -85,6 +88,39 @@ void ReadNames(ModuleId module, const ModuleTable& modules,
     if (is_of_mpi) MarkAsKymos(places.names.back());
     if (is_kymos) NameKymosOwn(places.names.back());
   }
+  places.missing_debug_files = symbolizer.missing_debug_files();
+}
+
+// What was missing of the files, and what to do. REQUIRES: names were read.
+std::vector<std::string> RemarksOn(std::span<const ModuleId> files,
+                                   const ModuleTable& modules,
+                                   std::span<const ModulePlaces> places) {
+  constexpr size_t kMostOfAKind = 3;
+  std::set<std::string> lost, split;
+  std::vector<std::string> remarks;
+  for (const ModuleId file : files) {
+    const ElfModule& module = modules.module(file);
+    const std::string& path = module.path();
+    if (module.is_lost() && lost.size() < kMostOfAKind &&
+        lost.insert(path).second) {
+      remarks.push_back(
+          path +
+          " was replaced or deleted before it could be read, so its functions "
+          "have no names and its callers may be missing; of a process that "
+          "runs, root can still read it");
+    }
+    if (const size_t missing = places[file].missing_debug_files;
+        missing > 0 && split.size() < kMostOfAKind &&
+        split.insert(path).second) {
+      remarks.push_back(
+          "of the debug information of " + path + ", " +
+          std::to_string(missing) + (missing == 1 ? " file" : " files") +
+          " (.dwo of -gsplit-dwarf) could not be found, so calls that were "
+          "inlined are not shown; leave them where the compiler wrote them, or "
+          "build without -gsplit-dwarf");
+    }
+  }
+  return remarks;
 }
 
 // What a file says of a place; nothing if no file says anything.
@@ -169,7 +205,8 @@ class Places {
 std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
                                             const ModuleTable& modules,
                                             model::TraceShard& shard,
-                                            const SettledStacks& jit) {
+                                            const SettledStacks& jit,
+                                            std::vector<std::string>* remarks) {
   const auto& nodes = stacks.nodes();
   const auto stands_for_itself = [&](size_t i) {
     return i >= jit.settled.size() || jit.settled[i] == i;
@@ -188,6 +225,7 @@ std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
   ParallelJobs(files.size(), [&](size_t i) {
     ReadNames(files[i], modules, of_modules[files[i]]);
   });
+  if (remarks != nullptr) *remarks = RemarksOn(files, modules, of_modules);
   // In the order of modules, so that frames have the same numbers each time.
   FrameMaker maker(&shard);
   std::vector<FramesByAddress> frames(modules.size());

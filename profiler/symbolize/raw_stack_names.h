@@ -7,6 +7,7 @@
 #define KYMO_PROFILER_SYMBOLIZE_RAW_STACK_NAMES_H_
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "profiler/model/stack_table.h"
@@ -25,14 +26,16 @@ namespace kymo::symbolize {
 // A stack with places in memory counts as the one that has the names that these
 // had (jit_names.h): stack i as settled[i]. Beyond the end of `settled`, stacks
 // are what they are.
+//
+// `remarks` gets what was missing of the files, and what to do.
 struct SettledStacks {
   std::span<const JitNames::Frame> frames;
   std::span<const RawStackId> settled;
 };
-std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
-                                            const ModuleTable& modules,
-                                            model::TraceShard& shard,
-                                            const SettledStacks& jit = {});
+std::vector<model::StackId> SymbolizeStacks(
+    const RawStacks& stacks, const ModuleTable& modules,
+    model::TraceShard& shard, const SettledStacks& jit = {},
+    std::vector<std::string>* remarks = nullptr);
 
 // Before main, the loader calls the constructors of Kymo's preloaded runtime.
 // If a whole stack is of that, it becomes one place, "[Kymo] start", and the

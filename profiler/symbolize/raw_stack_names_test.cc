@@ -1,11 +1,14 @@
 #include "profiler/symbolize/raw_stack_names.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "profiler/symbolize/named_places.h"
+#include "profiler/symbolize/test_elf.h"
 
 namespace kymo::symbolize {
 namespace {
@@ -29,6 +32,31 @@ TEST(RawStackNamesTest, CountsUnresolvedFramesOnce) {
   EXPECT_EQ(shard.strings.Get(
                 shard.stacks.frame(shard.stacks.leaf(ids[first])).function),
             "file+0x10");
+}
+
+TEST(RawStackNamesTest, SaysWhatWasMissingOfFiles) {
+  const std::string path = testing::TempDir() + "/split_program";
+  TestElf elf;
+  elf.AddSplitUnit("/no/work.dwo", 0x1000, 16);
+  elf.WriteTo(path);
+  ModuleTable modules;
+  const ModuleId split =
+      modules.File(getpid(), {.path = path, .mapped_ns = INT64_MAX});
+  const ModuleId lost =
+      modules.File(getpid(), {.path = path, .build_id = "other"});
+  RawStacks stacks;
+  const std::vector<CodePlace> places = {{split, 0x1001}, {lost, 0x1001}};
+  stacks.Intern(places);
+  model::TraceShard shard;
+  std::vector<std::string> remarks;
+  SymbolizeStacks(stacks, modules, shard, {}, &remarks);
+  ASSERT_EQ(remarks.size(), 2u);
+  EXPECT_EQ(remarks[0].find("of the debug information of " + path +
+                            ", 1 file (.dwo of -gsplit-dwarf) could not be"),
+            0u)
+      << remarks[0];
+  EXPECT_EQ(remarks[1].find(path + " was replaced or deleted"), 0u)
+      << remarks[1];
 }
 
 TEST(RawStackNamesTest, CutStacksShareOneRoot) {

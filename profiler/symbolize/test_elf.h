@@ -11,6 +11,7 @@
 #ifndef KYMO_PROFILER_SYMBOLIZE_TEST_ELF_H_
 #define KYMO_PROFILER_SYMBOLIZE_TEST_ELF_H_
 
+#include <dwarf.h>
 #include <elf.h>
 
 #include <cstdint>
@@ -105,6 +106,21 @@ struct TestElf {
                 .bytes = table,
                 .link = link,
                 .entry_bytes = entry_bytes});
+  }
+  // A unit with code at `start`, whose debug information is in a .dwo file.
+  void AddSplitUnit(const std::string& dwo_name, uint64_t start,
+                    uint64_t bytes) {
+    Add({.name = ".debug_abbrev",
+         .bytes = {1, DW_TAG_skeleton_unit, DW_CHILDREN_no, DW_AT_dwo_name,
+                   DW_FORM_string, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc,
+                   DW_FORM_data8, '\0', '\0', '\0'}});
+    const std::string unit =
+        BytesOf(uint16_t{5}) + std::string{DW_UT_skeleton, sizeof(uint64_t)} +
+        BytesOf(uint32_t{0}) +
+        BytesOf(uint64_t{0x123456789}) +  // the file's id
+        '\1' + dwo_name + '\0' + BytesOf(start) + BytesOf(bytes);
+    Add({.name = ".debug_info",
+         .bytes = BytesOf(static_cast<uint32_t>(unit.size())) + unit});
   }
   void AddDebugLink(std::string name, uint32_t crc) {
     name += '\0';
