@@ -257,7 +257,12 @@ absl::StatusOr<RunTables> MakeTables(
         screen.allocations += profile.totals.allocations;
       }
     }
-    const std::string memory = report::MemoryReport(trace, profiles, {});
+    const std::string memory = profiles.empty()
+                                   ? "Memory: no allocation was recorded.\n"
+                                   : report::MemoryReport(trace, profiles, {});
+    if (text.empty() && profiles.empty()) {
+      text = WithoutTables(trace, screen.older_values) + "\n";
+    }
     screen.memory =
         HasSeveralProcesses(profiles) || profiles.size() > kMostHeaps
             ? LargestHeaps(trace, profiles)
