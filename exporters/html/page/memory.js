@@ -1,7 +1,7 @@
 // memory.js - memory over time, and what the peak was made of.
 import { Trace } from "./data.js";
 import { visible } from "./format.js";
-import { MemoryChart, memoryRows } from "./memory_chart.js";
+import { MemoryChart, memoryRows, peakBytesOf } from "./memory_chart.js";
 import { makeTable } from "./table.js";
 import { element } from "./view.js";
 
@@ -13,7 +13,6 @@ const MOST_SECTIONS = 10;
  * @param {(row: any, pool: any) => void} openStack
  */
 function peakTables(pool, at, openStack) {
-  if (!pool.peak || pool.peak.bytes === 0) return [];
   /** @param {(row: any) => string} name
    * @returns {import("./table.js").Column[]} */
   const columns = (name) => [
@@ -39,7 +38,7 @@ function peakTables(pool, at, openStack) {
         others(row) || row.operation || "outside of operations"),
     }));
   }
-  return [element("div", { class: "pair" }, ...tables)];
+  return element("div", { class: "pair" }, ...tables);
 }
 
 /**
@@ -48,21 +47,20 @@ function peakTables(pool, at, openStack) {
  *   openStack: (row: any, pool: any) => void }} actions
  */
 export function memoryView(trace, { openTime, openStack }) {
-  const pools = (trace.summary.memory || {}).pools || [];
-  // In the order of the pools.
-  const tables = pools.flatMap(
-    (/** @type {any} */ pool, /** @type {number} */ at) =>
-      peakTables(pool, at, openStack));
-  const sections = trace.memoryPools.map((pool, at) => {
-    const chart = new MemoryChart(pool, trace.meta.span_ns, openTime);
-    return { most: chart.peakBytes, section: element("section",
-      { class: "memory", id: `memory-${at}` },
-      element("h2", {}, element("bdi", {}, visible(pool.title))),
-      chart.element, memoryRows(`rows-${at}`, pool),
-      ...(tables[at] ? [tables[at]] : [])) };
-  }).sort((a, b) => b.most - a.most);
-  const rest = sections.length - MOST_SECTIONS;
-  return element("div", {}, ...sections.slice(0, MOST_SECTIONS).map((one) =>
-    one.section), ...(rest > 0 ? [element("p", { class: "note" },
-    `${rest} with smaller peaks are in summary.json.`)] : []));
+  // Those that have a chart, in the same order.
+  const pools = ((trace.summary.memory || {}).pools || []).filter(
+    (/** @type {any} */ pool) => pool.peak && pool.peak.bytes !== 0);
+  const largest = trace.memoryPools.map((pool, at) =>
+    ({ pool, at, most: peakBytesOf(pool) }))
+    .sort((a, b) => b.most - a.most).slice(0, MOST_SECTIONS);
+  const sections = largest.map(({ pool, at }) => element("section",
+    { class: "memory", id: `memory-${at}` },
+    element("h2", {}, element("bdi", {}, visible(pool.title))),
+    new MemoryChart(pool, trace.meta.span_ns, openTime).element,
+    memoryRows(`rows-${at}`, pool),
+    ...(pools[at] ? [peakTables(pools[at], at, openStack)] : [])));
+  const rest = trace.memoryPools.length - sections.length;
+  return element("div", {}, ...sections, ...(rest > 0 ? [
+    element("p", { class: "note" },
+      `${rest} with smaller peaks are in summary.json.`)] : []));
 }

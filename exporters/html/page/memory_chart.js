@@ -30,6 +30,11 @@ function peakOf(pool) {
   return best;
 }
 
+/** @param {MemoryPool} pool */
+export function peakBytesOf(pool) {
+  return sumAt(pool, peakOf(pool));
+}
+
 /**
  * The power of two of bytes between lines, for at most five lines.
  * @param {number} most
@@ -49,7 +54,6 @@ export class MemoryChart {
     this.from = 0;
     this.to = this.span;
     this.peak = peakOf(pool);
-    this.peakBytes = sumAt(pool, this.peak);
     this.most = 1;  // of the visible time
     this.row = this.peak;  // the one that is told
     this.open = open;
