@@ -29,6 +29,12 @@ std::vector<std::string> Scalars(TestTrace t) {
   return texts;
 }
 
+TEST(StepScalarsTest, ANegativeNumberIsNoStep) {
+  TestTrace t;
+  t.AddAnnotation(t.AddThread(1, 1, "main"), "ProfilerStep#-1", 0, kNsPerMs);
+  EXPECT_THAT(Scalars(std::move(t)), ElementsAre());
+}
+
 TEST(StepScalarsTest, OperationsAddUpInTheirSteps) {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "main");
