@@ -321,7 +321,7 @@ class StacksExporter final : public TraceExporter {
       const Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const override {
     KYMO_ASSIGN_OR_RETURN(const Settings settings,
-                          StacksTable().Read(options.settings));
+                          table_.Read(options.settings));
     std::vector<std::string> names;
     if (absl::Status status = Write(trace, settings, options, out, names);
         !status.ok()) {
@@ -339,11 +339,10 @@ class StacksExporter final : public TraceExporter {
   std::string BeyondSums(const ExportOptions& options) const override {
     // The formats beside folded stacks are left out unless they are asked for.
     const Settings of_sums = {.formats = {Format::kFolded}};
-    const SettingTable<Settings> table = StacksTable();
-    for (const SettingInfo& setting : table.infos()) {
+    for (const SettingInfo& setting : table_.infos()) {
       const auto given = options.settings.find(setting.name);
       if (given == options.settings.end()) continue;
-      const absl::StatusOr<Settings> settings = table.Read({*given}, of_sums);
+      const absl::StatusOr<Settings> settings = table_.Read({*given}, of_sums);
       if (!settings.ok()) return "--export=stacks";
       if (*settings != of_sums) {
         return absl::StrCat("--", setting.name, "=", given->second);
@@ -358,7 +357,7 @@ class StacksExporter final : public TraceExporter {
       const WindowSums& sums, const ExportOptions& options,
       OutputDirectory& out) const override {
     KYMO_ASSIGN_OR_RETURN(const Settings settings,
-                          StacksTable().Read(options.settings));
+                          table_.Read(options.settings));
     const Trace nothing{model::TraceData()};
     const Trace& rest = sums.rest() == nullptr ? nothing : *sums.rest();
     std::vector<std::string> names;
@@ -414,12 +413,13 @@ class StacksExporter final : public TraceExporter {
     return WriteSpeedscopeFile(trace, settings, options, out, names);
   }
 
+  const SettingTable<Settings> table_ = StacksTable();
   const PluginInfo info_ = {
       .name = "stacks",
       .purpose =
           "stacks for flame graphs, pprof and speedscope "
           "(stacks.folded, .pb.gz, .speedscope.json)",
-      .settings = StacksTable().infos(),
+      .settings = table_.infos(),
       .takes_max_bytes = true,
       .exports_sums = true,
       .files = FileNames(),
