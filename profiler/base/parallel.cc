@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <new>
+#include <optional>
 
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
@@ -77,11 +78,13 @@ void parallel_internal::RunIsolated(void (*run)(void* body), void* body) {
 class ParallelismLimit::Control {
 #ifndef KYMO_PARALLEL_SERIAL_
  public:
-  explicit Control(size_t threads)
-      : control_(tbb::global_control::max_allowed_parallelism, threads) {}
+  explicit Control(size_t threads) {
+    if (!parallel_internal::PrepareTbb()) return;
+    control_.emplace(tbb::global_control::max_allowed_parallelism, threads);
+  }
 
  private:
-  tbb::global_control control_;
+  std::optional<tbb::global_control> control_;
 #else
  public:
   explicit Control(size_t) {}

@@ -151,6 +151,7 @@ void ForkWithinTheFirstCall() {
   if (child == 0) {
     alarm(20);
     std::atomic<size_t> sum = 0;
+    const ParallelismLimit limit(2);
     ParallelForEach(1000, [&](size_t i) { sum += i; });
     Isolated([&] { ++sum; });
     std::vector<int> values(100'000);
@@ -162,6 +163,24 @@ void ForkWithinTheFirstCall() {
   int status = 0;
   waitpid(child, &status, 0);
   _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 9);
+}
+
+TEST(ParallelTest, AChildOfAProcessThatUsedOneTbbDoesNot) {
+  ParallelForEach(1000, [](size_t) {});
+  const pid_t child = fork();
+  if (child == 0) {
+    std::atomic<size_t> alone = 0;
+    std::thread([&] {
+      ParallelForEach(1000, [&](size_t) {
+        alone += tbb::this_task_arena::current_thread_index() ==
+                 tbb::task_arena::not_initialized;
+      });
+    }).join();
+    _exit(alone == 1000 ? 7 : 8);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 7);
 }
 
 TEST(ParallelDeathTest, AChildForkedWithinTheFirstCallDoesNotHang) {

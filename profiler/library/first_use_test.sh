@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # A thread that first uses a function's static variable locks it. A child that
 # another thread forks meanwhile keeps it locked, and a session of its own would
-# wait for ever. So what sessions use has no such variables. What it has instead
-# is made before main(), by each thread for itself, or by each caller anew.
+# wait for ever. So what sessions use is made before main(), by each thread for
+# itself, or by each caller anew.
 #
 # Exceptions: the first three are made before main(). CallbackThread is of one
 # thread, which cannot fork meanwhile. Tools of NVTX and ITT are loaded once, and

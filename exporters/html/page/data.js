@@ -40,6 +40,8 @@ export class Trace {
     this.frameModule = new Uint32Array(0);
     this.frameLine = new Uint32Array(0);
     this.frameFlags = new Uint8Array(0);
+    // From this frame on, frames say what a wait was for.
+    this.firstWaitFrame = Infinity;
     // Frames of one function have one number.
     this.frameGroup = new Uint32Array(0);
     this.groupFrame = new Uint32Array(0);

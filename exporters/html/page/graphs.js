@@ -26,10 +26,11 @@ import { makeTable } from "./table.js";
 export function timeSources(trace, from, to) {
   /** @type {Source[]} */
   const sources = [];
+  const ofPython = hasPython(trace);
   /** @param {string} title
    * @param {() => ReturnType<typeof noSums>} sumUp by stack */
   const addStacks = (title, sumUp) => sources.push({ title, text: timeText,
-    hasPython: hasPython(trace), tree: (inverted, onlyPython) =>
+    hasPython: ofPython, tree: (inverted, onlyPython) =>
       stackTree(trace, sumUp(), inverted, onlyPython) });
   const samples = () => stackSums(trace, from, to);
   /** @param {ReturnType<typeof noSums>} sums */
@@ -66,10 +67,11 @@ export function selfNote(trace, place) {
 
 /** @param {Trace} trace @returns {Source[]} */
 export function memorySources(trace) {
+  const ofPython = hasPython(trace);
   return trace.memory.map((graph) => ({
     title: `Memory ${graph.title}`,
     text: bytesText,
-    hasPython: hasPython(trace),
+    hasPython: ofPython,
     tree: (inverted, onlyPython) => {
       const sums = noSums(trace);
       graph.stacks.forEach((stack, i) => {
@@ -131,7 +133,6 @@ export function graphView(id, sources) {
     onlyPython = on;
     show();
   });
-  pythonOnly.hidden = !sources.some((one) => one.hasPython);
   const behind = element("details", {}, element("summary", {}, "As a table"));
   behind.addEventListener("toggle", fillTable);
 
@@ -153,6 +154,7 @@ export function graphView(id, sources) {
   }
 
   function show(root = source.tree(inverted, onlyPython)) {
+    pythonOnly.hidden = !source.hasPython;
     graph.isBefore = source.isBefore === true;
     graph.show(root);
     fillTable();
@@ -161,8 +163,9 @@ export function graphView(id, sources) {
    * Shows a stack in the graph where it weighs most nearly so much.
    * @param {string[]} frames @param {number} weight @param {boolean} isMemory
    * @param {string} name what to search if no graph has the stack
+   * @param {boolean} isOneOfMany then the name is searched all the same
    */
-  function showStack(frames, weight, isMemory, name) {
+  function showStack(frames, weight, isMemory, name, isOneOfMany) {
     /** @type {any} */
     let best = null;
     let bestDistance = Infinity;
@@ -179,11 +182,13 @@ export function graphView(id, sources) {
       (one.text === bytesText) === isMemory), node: null };
     select.selectedIndex = Math.max(at, 0);
     source = sources[select.selectedIndex];
-    search.value = node ? "" : name;
+    search.value = node && !isOneOfMany ? "" : name;
     graph.find(search.value);
-    if (onlyPython) pythonOnly.click();
+    onlyPython = false;
+    pythonOnly.setAttribute("aria-pressed", "false");
     show();
-    const shown = node && graph.root && nodeOfFrames(graph.root, frames);
+    const shown = node && !isOneOfMany && graph.root &&
+      nodeOfFrames(graph.root, frames);
     if (shown) graph.zoom(shown);
     graph.canvas.focus();
   }
@@ -191,7 +196,8 @@ export function graphView(id, sources) {
   show(tree);
   return element("div", { class: "graph", id,
     showstack: (/** @type {CustomEvent} */ { detail }) =>
-      showStack(detail.frames, detail.weight, detail.isMemory, detail.name) },
+      showStack(detail.frames, detail.weight, detail.isMemory, detail.name,
+        detail.isOneOfMany) },
     element("div", { class: "bar" }, select, search,
       toggle("Callees first", "Begin with the innermost frames", (on) => {
         inverted = on;

@@ -157,8 +157,8 @@ export function hasPython(trace) {
 }
 
 /**
- * Stacks of Python's functions alone: the weight of a stack is that of its
- * innermost function of Python. What has none is at stack 0.
+ * Stacks of Python's functions, and of what these waited for: the weight of a
+ * stack is that of its innermost such frame. What has none is at stack 0.
  * @param {Trace} trace @param {Float64Array} weights
  * @param {Float64Array} counts
  */
@@ -170,7 +170,9 @@ function inPython(trace, weights, counts) {
   for (let stack = 0; stack < stacks; ++stack) {
     // A parent comes before its callees.
     parents[stack] = innermost[trace.stackParent[stack]];
-    innermost[stack] = stack !== 0 && isPython(trace, trace.stackFrame[stack])
+    const frame = trace.stackFrame[stack];
+    innermost[stack] = stack !== 0 &&
+      (isPython(trace, frame) || frame >= trace.firstWaitFrame)
       ? stack : parents[stack];
     sums.weights[innermost[stack]] += weights[stack];
     sums.counts[innermost[stack]] += counts[stack];

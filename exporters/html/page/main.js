@@ -80,7 +80,8 @@ class Page {
     const searchGraph = (/** @type {any} */ row) => this.searchGraph(row.name);
     const openPlace = (/** @type {any} */ row) => this.showStack(
       [...row.stack, `[${row.kind} wait${row.is_idle ? ", idle" : ""}]`],
-      row.wait_ns, false);
+      row.wait_ns, false, row.where,
+      row.isSum && row.stack.includes(row.where));
     const views = [
       { id: "summary", title: "Summary", make: () => summaryView(trace,
         { openOperation: search, openFunction: searchGraph, openPlace,
@@ -200,11 +201,14 @@ class Page {
    * Shows a stack in the flame graph where it weighs most nearly so much.
    * @param {string[]} frames @param {number} weight @param {boolean} isMemory
    * @param {string} name what to search if no graph has the stack
+   * @param {boolean} isOneOfMany then the name is searched all the same
    */
-  showStack(frames, weight, isMemory, name = frames[0] || "") {
+  showStack(frames, weight, isMemory, name = frames[0] || "",
+    isOneOfMany = false) {
     this.show("flame");
     document.getElementById("graph")?.dispatchEvent(new CustomEvent(
-      "showstack", { detail: { frames, weight, isMemory, name } }));
+      "showstack",
+      { detail: { frames, weight, isMemory, name, isOneOfMany } }));
   }
 
   /**

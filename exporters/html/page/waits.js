@@ -1,5 +1,5 @@
 // waits.js - what threads waited for: tables, and sums by stack. The numbers of
-// the tables are those of summary.json.
+// the tables are those of summary.json, or sums of them.
 import { Trace } from "./data.js";
 import { countText } from "./format.js";
 import { makeTable } from "./table.js";
@@ -49,6 +49,7 @@ export function nameWaits(trace) {
   for (const sum of trace.waitSums) {
     sum.place = stackOf(sum.stack, sum.kind, sum.isIdle);
   }
+  trace.firstWaitFrame = frameCount;
   const none = texts.map(() => 0);
   trace.stackParent = joined(trace.stackParent, parents);
   trace.stackFrame = joined(trace.stackFrame, leaves);
@@ -94,7 +95,8 @@ export function sumOfValues(numbers) {
 
 /**
  * The waits of one place for the same, whatever called it: summary.json has a
- * row for each stack. The stack with the longest time stands for all.
+ * row for each stack. The stack with the longest time stands for all; `isSum`
+ * says that there are several.
  * @param {any[]} rows those with the longest time first; so are the results
  */
 function byPlace(rows) {
@@ -107,6 +109,7 @@ function byPlace(rows) {
       places.set(key, { ...row });
       continue;
     }
+    place.isSum = true;
     place.wait_ns += row.wait_ns;
     place.count += row.count;
     place.longest_ns = Math.max(place.longest_ns, row.longest_ns);
@@ -141,8 +144,8 @@ export function placeTable(waits, { id, open, isTop = false }) {
   }
   const stacks = waits.places.length;
   const caption = waits.place_count > stacks
-    ? `Where threads waited, in the ${countText(stacks)} stacks with most of ` +
-      `${countText(waits.place_count)}`
+    ? `Where threads waited: the ${countText(stacks)} stacks with the most ` +
+      `time, of ${countText(waits.place_count)}`
     : "Where threads waited";
   return isTop
     ? makeTable({ id, caption, rows: rows.slice(0, 10), columns, open,

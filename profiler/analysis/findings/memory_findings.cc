@@ -141,25 +141,20 @@ class PoolFindings {
     return run_.trace.Name(stacks.frame(stacks.leaf(stack)).function);
   }
 
-  // The part of the stack that ends in this function; or kEmptyStack.
-  model::StackId UpTo(std::string_view function, model::StackId stack) const {
-    while (stack != model::kEmptyStack && FunctionAt(stack) != function) {
-      stack = run_.trace.stacks().parent(stack);
-    }
-    return stack;
-  }
-
   // " for Load": the nearest caller by which the stack differs from those of
   // all other leaks in the same function, such as a program's own malloc().
   std::string ForCaller(const StackMemory& leak) const {
     const model::StackTable& stacks = run_.trace.stacks();
-    const std::string place = PlaceOf(leak.id);
-    std::string_view caller;
+    WaitPlaces places(run_.trace);
+    const WaitPlace place = places.At(leak.id);
+    model::StackId apart = model::kEmptyStack;
     int most_common = 0;
     for (const StackMemory& other : profile_.leaks) {
       if (other.id == leak.id || !IsLeak(other)) continue;
-      model::StackId mine = UpTo(place, leak.id);
-      model::StackId others = UpTo(place, other.id);
+      const WaitPlace at = places.At(other.id);
+      if (at.name != place.name) continue;
+      model::StackId mine = place.stack;
+      model::StackId others = at.stack;
       int common = 0;
       while (mine != model::kEmptyStack && others != model::kEmptyStack &&
              FunctionAt(mine) == FunctionAt(others)) {
@@ -169,9 +164,12 @@ class PoolFindings {
       }
       if (mine == model::kEmptyStack || common <= most_common) continue;
       most_common = common;
-      caller = FunctionAt(mine);
+      apart = mine;
     }
-    return caller.empty() ? "" : absl::StrCat(" for ", NameText(caller));
+    const std::string caller = places.OfCaller(apart);
+    // "[truncated]" is no function.
+    if (caller.empty() || caller.starts_with('[')) return "";
+    return absl::StrCat(" for ", NameText(caller));
   }
 
   // Returns whether memory grew.

@@ -73,10 +73,19 @@ bool IsMark(std::string_view name) {
 // What Kymo runs in the program: to record its heap, for example.
 bool IsKymo(std::string_view name) { return name.starts_with("[Kymo]"); }
 
+// Of a file that has no symbols for it.
+bool IsUnnamed(std::string_view name) {
+  return !name.empty() && !name.starts_with('[') && HasNoName(name);
+}
+
 std::string NextStep(std::string_view function) {
-  if (IsKymo(function)) {
+  if (function == "[Kymo]") {
     return "This is the cost of recording, which the program alone does not "
            "have: record less (--memory_mode=sampled, fewer --activities)";
+  }
+  if (IsKymo(function)) {
+    return "This is the cost of recording, which the program alone does not "
+           "have";
   }
   if (function == "[anon]") {
     return "This is machine code that the program made, as a JIT compiler "
@@ -120,34 +129,42 @@ Finding HotFunction(const FindingRun& run, const SampledFunction& function,
 // miss their names.
 std::optional<Finding> UnnamedCode(const FindingRun& run,
                                    DurationNs sampled_ns) {
+  struct File {
+    DurationNs ns = 0;
+    std::string_view hottest;  // function
+  };
   DurationNs all_ns = 0;
-  std::string_view hottest;
-  std::map<std::string_view, DurationNs> by_file;
+  std::map<std::string_view, File> files;
+  // By self time: the first one of a file is its hottest.
   for (const SampledFunction& function : run.Functions()) {
     const std::string_view name = run.trace.Name(function.name);
-    if (name.empty() || !HasNoName(name)) continue;
-    if (hottest.empty()) hottest = name;
+    if (!IsUnnamed(name)) continue;
+    File& file = files[name.substr(0, name.find("+0x"))];
+    if (file.ns == 0) file.hottest = name;
+    file.ns += function.self_cpu_time_ns;
     all_ns += function.self_cpu_time_ns;
-    by_file[name.substr(0, name.find("+0x"))] += function.self_cpu_time_ns;
   }
-  if (by_file.empty() || all_ns < sampled_ns / kHotPart ||
-      !run.Matters(all_ns)) {
+  if (files.empty() || all_ns < sampled_ns / kHotPart || !run.Matters(all_ns)) {
     return std::nullopt;
   }
-  const auto [file, file_ns] = *std::ranges::max_element(
-      by_file, {}, [](const auto& entry) { return entry.second; });
+  const auto& [file, in_file] = *std::ranges::max_element(
+      files, {}, [](const auto& entry) { return entry.second.ns; });
   Finding finding = run.OfTime(FindingKind::kUnnamedCode, all_ns);
   finding.title = absl::StrCat(
       PercentText(static_cast<double>(all_ns), static_cast<double>(sampled_ns)),
-      " of the CPU time (", TimeText(all_ns),
-      ") is in functions without names, ", file_ns < all_ns ? "mostly " : "",
-      "of ", ToAbsl(file),
-      ": install its debug symbols, or set DEBUGINFOD_URLS");
+      " of the CPU time (", TimeText(all_ns), ") is in functions without names",
+      files.size() == 1
+          ? " of "
+          : absl::StrCat(", ",
+                         PercentText(static_cast<double>(in_file.ns),
+                                     static_cast<double>(all_ns)),
+                         " of that in "),
+      ToAbsl(file), ": install its debug symbols, or set DEBUGINFOD_URLS");
   finding.next_step =
-      "Record again with symbols: of a package of your distribution as "
-      "docs/names.md says, of a program of your own by not stripping it";
+      "Install the package with its debug symbols (docs/names.md), or do not "
+      "strip your program; then record again";
   finding.evidence = {.kind = EvidenceKind::kRow,
-                      .name = std::string(hottest),
+                      .name = std::string(in_file.hottest),
                       .table = "sampled_functions"};
   return finding;
 }
@@ -168,7 +185,8 @@ void AddSampleFindings(const FindingRun& run, std::vector<Finding>& findings) {
   for (const SampledFunction& function : run.Functions()) {
     const DurationNs self_ns = function.self_cpu_time_ns;
     if (self_ns < sampled_ns / kHotPart || !run.Matters(self_ns)) break;
-    if (function.name == model::kEmptyName) continue;  // no stack
+    if (function.name == model::kEmptyName) continue;    // no stack
+    if (IsUnnamed(trace.Name(function.name))) continue;  // UnnamedCode
     findings.push_back(HotFunction(run, function,
                                    CallersOf(trace, leaf_ns, function, places),
                                    sampled_ns));

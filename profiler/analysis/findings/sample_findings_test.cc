@@ -133,11 +133,13 @@ TEST(SampleFindingsTest, CodeWithoutNames) {
   const auto found = Found(Unnamed(300, 300), FindingKind::kUnnamedCode);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].title,
-            "50 % of the CPU time (300 ms) is in functions without names, "
-            "mostly of liba.so: install its debug symbols, or set "
+            "50 % of the CPU time (300 ms) is in functions without names, 67 % "
+            "of that in liba.so: install its debug symbols, or set "
             "DEBUGINFOD_URLS");
   EXPECT_EQ(found[0].time_ns, 300 * kNsPerMs);
   EXPECT_EQ(found[0].evidence.name, "liba.so+0x10");
+  // The hottest of them is no function to make cheaper.
+  EXPECT_TRUE(Found(Unnamed(0, 300), FindingKind::kHotFunction).empty());
   // A fifth of the CPU time, and a twentieth of the run.
   EXPECT_EQ(Found(Unnamed(400, 100), FindingKind::kUnnamedCode).size(), 1u);
   EXPECT_TRUE(Found(Unnamed(400, 99), FindingKind::kUnnamedCode).empty());

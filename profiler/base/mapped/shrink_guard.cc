@@ -70,7 +70,10 @@ void SetHandler() {
   struct sigaction action = {};
   action.sa_sigaction = OnBusError;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigaction(SIGBUS, &action, &previous_action);
+  struct sigaction before = {};
+  sigaction(SIGBUS, &action, &before);
+  // Another thread may have set it just now.
+  if (before.sa_sigaction != OnBusError) previous_action = before;
 }
 
 }  // namespace
@@ -79,7 +82,10 @@ ShrinkGuard::ShrinkGuard(const void* memory, uint64_t bytes) {
   // No thread waits for another one that sets it: see
   // profiler/library/first_use_test.sh.
   static constinit std::atomic<bool> is_set = false;
-  if (!is_set.load() && !is_set.exchange(true)) SetHandler();
+  if (!is_set.load()) {
+    SetHandler();
+    is_set = true;
+  }
   for (size_t i = 0; i < kMostGuards; ++i) {
     Guarded& g = guarded[i];
     if (g.taken.exchange(true, std::memory_order_acquire)) continue;

@@ -355,11 +355,16 @@ class OddPageTest(PageCase):
         self.assertEqual(self.text("#graph .status"), "all: 909 µs")
         self.choose("#graph", "CPU samples and waits")
         self.assertEqual(self.text("#graph .status"), "all: 1.11 ms")
+        # A row of several stacks shows all of them.
+        self.open("#v=waits", folder=folder)
+        self.find("#wait-places tbody tr:nth-child(3) .link").click()
+        self.assertEqual(self.text("#graph .status"),
+                         "all: 909 µs  ·  found 12.0 %")
         self.open("#v=timeline&s=0,200000", folder=folder)
         self.choose("#interval-graph", "Waits")
         self.assertEqual(self.text("#interval-graph .status"), "all: 300 µs")
 
-    def test_a_graph_of_pythons_functions_alone(self):
+    def test_a_graph_of_functions_of_python(self):
         def button(text):
             return next(one for one in self.page.find_elements(
                 By.CSS_SELECTOR, "#graph button")
