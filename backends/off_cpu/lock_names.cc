@@ -310,8 +310,8 @@ PythonParts PythonPartsOf(const model::TraceShard& shard,
 //
 // The program's own futexes are locks more often, whose holders may never have
 // had to wait. So only what nobody ever ended counts as a signal, as a wait for
-// an event that never came. A futex with a bit set looks like a condition: it is
-// a lock if a thread both waits for it and wakes others, as in a stripped
+// an event that never came. A futex with a bit set looks like a condition: it
+// is a lock if a thread both waits for it and wakes others, as in a stripped
 // program of Rust.
 class Signals {
  public:

@@ -149,13 +149,17 @@ function percent(before, after) {
 }
 
 /**
- * The greatest peak of the memory of one process; undefined if nobody watched.
- * @param {any} summary @returns {number | undefined}
+ * The greatest peak of one pool, by source: the heap, a device's allocator.
+ * @param {any} summary
  */
-function greatestPeak(summary) {
-  return (summary.memory?.pools || []).reduce(
-    (/** @type {number | undefined} */ most, /** @type {any} */ pool) =>
-      pool.peak ? Math.max(most ?? 0, pool.peak.bytes) : most, undefined);
+function peaksBySource(summary) {
+  /** @type {Map<string, number>} */
+  const peaks = new Map();
+  for (const { source, peak } of summary.memory?.pools || []) {
+    if (!peak) continue;
+    peaks.set(source, Math.max(peaks.get(source) ?? 0, peak.bytes));
+  }
+  return peaks;
 }
 
 /**
@@ -163,6 +167,7 @@ function greatestPeak(summary) {
  * @param {any} before @param {any} after
  */
 function factsOfBoth(before, after) {
+  const sources = [...peaksBySource(after).keys()].sort();
   /** @param {any} summary @returns {[string, number | undefined,
    *   (value: number) => string][]} */
   const numbers = (summary) => [
@@ -174,7 +179,9 @@ function factsOfBoth(before, after) {
       timeText],
     ["Ranges", summary.totals?.ranges, countText],
     ["Samples", summary.totals?.samples, countText],
-    ["Peak of memory", greatestPeak(summary), bytesText],
+    .../** @type {[string, number | undefined, typeof bytesText][]} */ (
+      sources.map((source) => [`Peak of ${source} memory`,
+        peaksBySource(summary).get(source), bytesText])),
   ];
   const earlier = numbers(before);
   return element("dl", { class: "facts" }, ...numbers(after).flatMap(

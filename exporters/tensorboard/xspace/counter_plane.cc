@@ -123,7 +123,7 @@ std::set<NameId> SharedNames(const Trace& trace) {
   return shared;
 }
 
-bool HasProcesses(const Trace& trace) {
+bool HasSeveralProcesses(const Trace& trace) {
   const auto tracks = trace.tracks();
   return std::ranges::any_of(tracks, [&](const model::Track& track) {
     return track.pid != tracks.front().pid;
@@ -151,7 +151,7 @@ std::unique_ptr<Plane> MakeCounterPlane(const TraceContext& context,
   int64_t next_id = 1;
   const uint64_t value = ids.Text(ids.Intern("value"));
   const std::set<NameId> shared = SharedNames(trace);
-  const bool has_processes = HasProcesses(trace);
+  const bool has_several = HasSeveralProcesses(trace);
   std::span<const CounterSample> rest = trace.counters();
   while (!rest.empty()) {
     const CounterSample& first = rest.front();
@@ -165,7 +165,7 @@ std::unique_ptr<Plane> MakeCounterPlane(const TraceContext& context,
     if (shared.contains(first.name)) {
       const model::Track& track = trace.tracks()[first.track];
       absl::StrAppend(&name, " (thread ", track.id);
-      if (has_processes) absl::StrAppend(&name, " of process ", track.pid);
+      if (has_several) absl::StrAppend(&name, " of process ", track.pid);
       name += ')';
     }
     plane->Add({next_id++, kLineName},

@@ -95,7 +95,7 @@ class DiffPageTest(WrittenCase):
             {"traceEvents": [ranged("a", 0, 10), allocation(2, 1),
                              allocation(3, mib)]} for mib in (20, 30)))
         self.open(folder=folder)
-        self.assertEqual(self.fact("Peak of memory"), 30 << 20)
+        self.assertEqual(self.fact("Peak of reported memory"), 30 << 20)
 
     def test_functions_of_one_name_are_compared_as_one(self):
         self.open(folder=self.compare(*(
