@@ -52,14 +52,12 @@ struct Truth {
     }
 
     static Counts OfThisThread() {
-      timespec cpu;
-      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+      const DurationNs cpu_ns = ThreadCpuNs();
       rusage usage;
       getrusage(RUSAGE_THREAD, &usage);
       int64_t on_cpu_ns = 0, run_queue_ns = 0;
       std::ifstream("/proc/thread-self/schedstat") >> on_cpu_ns >> run_queue_ns;
-      return {int64_t{cpu.tv_sec} * kNsPerSecond + cpu.tv_nsec, usage.ru_nvcsw,
-              usage.ru_nivcsw, run_queue_ns};
+      return {cpu_ns, usage.ru_nvcsw, usage.ru_nivcsw, run_queue_ns};
     }
   };
 

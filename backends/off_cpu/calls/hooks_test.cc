@@ -169,11 +169,8 @@ TEST_F(HooksTest, AThreadNotesTheKernelsCountsAtItsEnd) {
     tid = gettid();
     nanosleep(&kMs, nullptr);
     usleep(25'000);  // a short life is not noted
-    timespec time;
-    do {
-      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    } while (time.tv_nsec < 3 * kNsPerMs);
-    on_cpu_ns = time.tv_nsec;
+    do on_cpu_ns = ThreadCpuNs();
+    while (on_cpu_ns < 3 * kNsPerMs);
   }).Join();
   std::vector<NotedEnd> ends;
   Reader().Read([](NotedCall&&) {},

@@ -55,9 +55,7 @@ void Spin(int ms) {
 
 // For how long this thread used a CPU, or waited for one.
 DurationNs AwakeNs() {
-  timespec cpu;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-  return cpu.tv_sec * kNsPerSecond + cpu.tv_nsec +
+  return ThreadCpuNs() +
          processes::ReadSchedStat(getpid(), gettid())->waited_ns;
 }
 
