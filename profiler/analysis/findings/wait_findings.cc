@@ -196,9 +196,8 @@ void AddSerialParts(const FindingRun& run, const std::vector<WaitGroup>& groups,
     if (!run.Matters(waits.duration_ns)) continue;
     const ThreadTimes& all = of_processes[trace.tracks()[track].pid];
     const ThreadTimes& own = of_threads[track];
-    const auto in_cpus = [&](DurationNs others_ns) {
-      return static_cast<double>(others_ns) /
-             static_cast<double>(waits.duration_ns);
+    const auto in_cpus = [wait_ns = waits.duration_ns](DurationNs others_ns) {
+      return static_cast<double>(others_ns) / static_cast<double>(wait_ns);
     };
     const double cpus = in_cpus(all.on_cpu_ns - own.on_cpu_ns);
     const double wanted = cpus + in_cpus(all.runnable_ns - own.runnable_ns);
