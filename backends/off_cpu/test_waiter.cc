@@ -283,8 +283,8 @@ struct Held {
     pthread_mutex_lock(&mutex);
     const int64_t begin_ns = Now(CLOCK_MONOTONIC);
     work();
-    Hold& hold = holds.emplace_back(syscall(SYS_gettid), begin_ns,
-                                    Now(CLOCK_MONOTONIC), 0, function);
+    Hold& hold = holds.emplace_back(
+        Hold{syscall(SYS_gettid), begin_ns, Now(CLOCK_MONOTONIC), 0, function});
     pthread_mutex_unlock(&mutex);
     hold.unlocked_ns = Now(CLOCK_MONOTONIC);
     asm volatile("");  // no tail call: the function stays on the stack
