@@ -29,15 +29,20 @@ constinit std::atomic<TbbUse> tbb_use{TbbUse::kNone};
   if (tbb_use != TbbUse::kNone) tbb_use = TbbUse::kOfParent;
 });
 
+// Before any call of oneTBB. False in a child of a process that made one.
+bool BeginTbb() {
+  TbbUse use = TbbUse::kNone;
+  return tbb_use.compare_exchange_strong(use, TbbUse::kBegun) ||
+         use != TbbUse::kOfParent;
+}
+
 }  // namespace
 
 // Threads that come here at the same time all do the same. None waits for
 // another one: a forked child would wait for a thread that it does not have.
 bool parallel_internal::PrepareTbb() {
-  const TbbUse use = tbb_use.load(std::memory_order_acquire);
-  if (use == TbbUse::kReady) return true;
-  if (use == TbbUse::kOfParent) return false;
-  tbb_use = TbbUse::kBegun;
+  if (tbb_use.load(std::memory_order_acquire) == TbbUse::kReady) return true;
+  if (!BeginTbb()) return false;
   // More than the first call takes. Not from the heap, whose amounts tell
   // what the program itself takes.
   constexpr size_t kEnough = size_t{4} << 20;
@@ -79,7 +84,7 @@ class ParallelismLimit::Control {
 #ifndef KYMO_PARALLEL_SERIAL_
  public:
   explicit Control(size_t threads) {
-    if (!parallel_internal::PrepareTbb()) return;
+    if (!BeginTbb()) return;
     control_.emplace(tbb::global_control::max_allowed_parallelism, threads);
   }
 
