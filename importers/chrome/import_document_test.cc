@@ -313,12 +313,11 @@ TEST(ImportDocumentTest, ACounterOfSeveralThreadsIsOneOfTheirProcess) {
     }
     return series;
   };
-  // An id that is the thread's keeps the threads' apart.
   EXPECT_THAT(
       series_of("}"),
-      ElementsAre("1/1 r at 4000: 4", "1/2 q at 1000: 1", "1/2 q at 2000: 2",
-                  "1/2 r at 5000: 5", "3/1 q at 3000: 3"));
-  // Kymo's are their threads' anyway.
+      ElementsAre("1/1 r[1] at 4000: 4", "1/2 q at 1000: 1", "1/2 q at 2000: 2",
+                  "1/2 r[2] at 5000: 5", "3/1 q at 3000: 3"));
+  // Kymo's are their threads', whose numbers are their ids.
   EXPECT_THAT(
       series_of(R"(,"kymo_loss_ledger":{}})"),
       ElementsAre("1/1 q at 2000: 2", "1/1 r at 4000: 4", "1/2 q at 1000: 1",

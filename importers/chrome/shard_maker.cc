@@ -341,11 +341,14 @@ class Maker {
   // the thread of its first value gets it. Kymo's are their threads'.
   void AddCounters() {
     std::map<std::pair<uint32_t, model::NameId>, RowIndex> first_rows;
-    for (const Counter& parsed : store_.counters) {
+    for (Counter& parsed : store_.counters) {
+      model::CounterSample& counter = parsed.sample;
+      if (members_.is_kymo && parsed.name_without_id != model::kEmptyName) {
+        counter.name = parsed.name_without_id;
+      }
       if (IsDerived(parsed)) continue;
-      model::CounterSample counter = parsed.sample;
       RowIndex row = counter.track;
-      if (!members_.is_kymo && !parsed.is_of_thread) {
+      if (!members_.is_kymo) {
         row = first_rows.try_emplace({store_.rows[row].pid, counter.name}, row)
                   .first->second;
       }

@@ -249,28 +249,32 @@ absl::StatusOr<RunTables> MakeTables(
   }
   if (!text.empty() && !waits.empty()) text += '\n';
   text += waits;
-  if (command.profile_memory) {
-    const std::vector<analysis::MemoryProfile>& profiles =
-        memory_profiles.Get();
-    for (const analysis::MemoryProfile& profile : profiles) {
+  const std::vector<analysis::MemoryProfile>* const memory =
+      command.profile_memory ? &memory_profiles.Get() : nullptr;
+  if (text.empty() && (memory == nullptr || memory->empty())) {
+    text = WithoutTables(trace, screen.older_values) + "\n";
+  }
+  if (memory != nullptr) {
+    if (!text.empty()) text += '\n';
+    if (memory->empty()) {
+      screen.memory_note =
+          "Memory: no allocation was recorded. The program made none, or its "
+          "heap could not be watched.";
+      text += screen.memory_note + "\n";
+    } else {
+      const std::string report = report::MemoryReport(trace, *memory, {});
+      screen.memory =
+          HasSeveralProcesses(*memory) || memory->size() > kMostHeaps
+              ? LargestHeaps(trace, *memory)
+              : report;
+      text += report;
+    }
+    for (const analysis::MemoryProfile& profile : *memory) {
       if (profile.pool.source == model::MemorySource::kHeap) {
         screen.allocations += profile.totals.allocations;
       }
     }
-    const std::string memory = profiles.empty()
-                                   ? "Memory: no allocation was recorded.\n"
-                                   : report::MemoryReport(trace, profiles, {});
-    if (text.empty() && profiles.empty()) {
-      text = WithoutTables(trace, screen.older_values) + "\n";
-    }
-    screen.memory =
-        HasSeveralProcesses(profiles) || profiles.size() > kMostHeaps
-            ? LargestHeaps(trace, profiles)
-            : memory;
-    if (!text.empty() && !memory.empty()) text += '\n';
-    text += memory;
   }
-  if (text.empty()) text = WithoutTables(trace, screen.older_values) + "\n";
   tables.text = text + report::LedgerText(sums != nullptr ? sums->ledger()
                                                           : trace.ledger());
   return tables;

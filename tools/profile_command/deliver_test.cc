@@ -206,12 +206,16 @@ TEST(MakeTablesTest, FlopsAreEstimatedIfTheyWereAskedFor) {
 TEST(MakeTablesTest, MemoryThatWasAskedForAndNotUsedIsTold) {
   TestTrace t;
   AddSamples(t, AddRanges(t));
-  const std::string kNone = "Memory: no allocation was recorded.\n";
+  const std::string kNone =
+      "Memory: no allocation was recorded. The program made none, or its heap "
+      "could not be watched.";
   EXPECT_THAT(Make(std::move(t), {.profile_memory = true}).text,
-              testing::EndsWith("\n\n" + kNone));
+              testing::EndsWith("\n\n" + kNone + "\n"));
   const RunTables none = Make(TestTrace(), {.profile_memory = true});
-  EXPECT_EQ(none.text, kNothing + ("\n" + kNone));
-  EXPECT_EQ(none.screen.memory, kNone);
+  EXPECT_EQ(none.text, kNothing + ("\n" + kNone + "\n"));
+  EXPECT_EQ(none.screen.memory_note, kNone);
+  // It is no table.
+  EXPECT_EQ(none.screen.memory, "");
 }
 
 // PyTorch's rows of reports: the report on memory says it better.

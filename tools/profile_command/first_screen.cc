@@ -458,6 +458,9 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
         Wrapped(WithoutTables(trace, tables.older_values), options.width, 2) +
         "\n";
   }
+  if (!tables.memory_note.empty()) {
+    out += "\n" + Wrapped(tables.memory_note, options.width, 2) + "\n";
+  }
   if (!tables.findings.empty()) out += "\n";
   for (const std::string& finding : tables.findings) {
     out += Wrapped("Finding: " + VisibleText(finding), options.width, 2) + "\n";

@@ -64,6 +64,7 @@ struct ScreenTables {
   std::vector<report::TableRow> ranges;
   report::SampleTable functions;
   std::string memory;         // report::MemoryReport
+  std::string memory_note;    // in its place
   int64_t allocations = 0;    // of the heaps
   uint64_t older_events = 0;  // that the trace does not have, but the ranges
   uint64_t older_values = 0;  // of counters, that the trace does not have

@@ -274,8 +274,6 @@ void EventBuilder::AddCounter(const RawEvent& event) {
   if (!time) return;
   const RowIndex row = RowOf(event);
   const std::string_view id = event.id.text;
-  // So Kymo writes counters of one name that several threads have.
-  const bool is_of_thread = !id.empty() && id == event.tid.text;
   for (const RawArg& arg : event.args) {
     const auto value = arg.value.kind == JsonValue::Kind::kNested
                            ? std::nullopt
@@ -285,23 +283,29 @@ void EventBuilder::AddCounter(const RawEvent& event) {
       out_.ledger.Add(model::Loss::kRecordsCorrupt, 1);
       continue;
     }
-    std::string name(Unescape(event.name.text, scratch_));
+    const std::string own(Unescape(event.name.text, scratch_));
     // Counters of several objects share a name, and have ids.
-    if (!id.empty() && !is_of_thread) {
-      name += '[';
-      name += Unescape(id, scratch_);
-      name += ']';
+    std::string of_id;
+    if (!id.empty()) {
+      of_id += '[';
+      of_id += Unescape(id, scratch_);
+      of_id += ']';
     }
+    std::string of_arg;
     if (event.args.size() > 1 || (arg.key != "value" && arg.key != "bytes")) {
-      name += ' ';
-      name += Unescape(arg.key, scratch_);
+      of_arg += ' ';
+      of_arg += Unescape(arg.key, scratch_);
     }
-    out_.counters.push_back({.sample = {.track = row,
-                                        .name = out_.strings.Intern(name),
-                                        .time_ns = *time,
-                                        .value = *value},
-                             .is_bytes = arg.key == "bytes",
-                             .is_of_thread = is_of_thread});
+    const auto name = out_.strings.Intern(own + of_id + of_arg);
+    Counter counter = {.sample = {.track = row,
+                                  .name = name,
+                                  .time_ns = *time,
+                                  .value = *value},
+                       .is_bytes = arg.key == "bytes"};
+    if (!id.empty() && id == event.tid.text) {
+      counter.name_without_id = out_.strings.Intern(own + of_arg);
+    }
+    out_.counters.push_back(counter);
   }
 }
 

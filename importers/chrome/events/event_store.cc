@@ -159,6 +159,7 @@ void EventStore::AddOthers(ParsedEvents& events, const Ids& ids) {
   for (Counter counter : events.counters) {
     counter.sample.track = ids.rows[counter.sample.track];
     counter.sample.name = ids.names[Index(counter.sample.name)];
+    counter.name_without_id = ids.names[Index(counter.name_without_id)];
     rows[counter.sample.track].has_events = true;
     counters.push_back(counter);
   }

@@ -68,7 +68,9 @@ struct FlowEnd {
 struct Counter {
   model::CounterSample sample;  // `track` is a RowIndex
   bool is_bytes = false;        // its args name the value "bytes"
-  bool is_of_thread = false;    // its id is its thread's: no other sets it
+  // Its name without its id, if that is its thread's, as Kymo writes counters
+  // of one name that several threads have.
+  model::NameId name_without_id = model::kEmptyName;
 };
 
 // The text of a metadata event about its row.
