@@ -169,6 +169,7 @@ TEST(ParallelTest, AChildOfAProcessThatUsedOneTbbDoesNot) {
   ParallelForEach(1000, [](size_t) {});
   const pid_t child = fork();
   if (child == 0) {
+    alarm(20);
     std::atomic<size_t> alone = 0;
     std::thread([&] {
       ParallelForEach(1000, [&](size_t) {

@@ -2,7 +2,7 @@
 # A thread that first uses a function's static variable locks it. A child that
 # another thread forks meanwhile keeps it locked, and a session of its own would
 # wait for ever. So what sessions use is made before main(), by each thread for
-# itself, or by each caller anew.
+# itself, by each caller anew, or by whoever comes first while nobody waits.
 #
 # Exceptions: the first three are made before main(). CallbackThread is of one
 # thread, which cannot fork meanwhile. Tools of NVTX and ITT are loaded once, and

@@ -54,7 +54,7 @@ class DwarfFunctions {
   bool empty() const noexcept { return listed_.empty() && ranges_.empty(); }
 
   // Files of split debug information (.dwo) that units name, but that are not
-  // there. Of units that Find has come to.
+  // there. Of the units that were read so far: without an index, all.
   size_t missing_files() const noexcept { return missing_files_; }
 
  private:

@@ -116,8 +116,8 @@ std::vector<std::string> RemarksOn(std::span<const ModuleId> files,
           "of the debug information of " + path + ", " +
           std::to_string(missing) + (missing == 1 ? " file" : " files") +
           " (.dwo of -gsplit-dwarf) could not be found, so calls that were "
-          "inlined are not shown; leave them where the compiler wrote them, or "
-          "build without -gsplit-dwarf");
+          "inlined are not shown; keep .dwo files where the compiler wrote "
+          "them, or build without -gsplit-dwarf");
     }
   }
   return remarks;

@@ -129,7 +129,7 @@ export function graphView(id, sources) {
   };
   const pythonOnly = toggle("Python only", "Leave out the functions that are " +
     "not Python's: their time is that of the function of Python that called " +
-    "them", (on) => {
+    "them. What threads waited for stays", (on) => {
     onlyPython = on;
     show();
   });
@@ -183,7 +183,7 @@ export function graphView(id, sources) {
     select.selectedIndex = Math.max(at, 0);
     source = sources[select.selectedIndex];
     search.value = node && !isOneOfMany ? "" : name;
-    graph.find(search.value);
+    graph.find(search.value, isOneOfMany);
     onlyPython = false;
     pythonOnly.setAttribute("aria-pressed", "false");
     show();

@@ -144,8 +144,8 @@ export function placeTable(waits, { id, open, isTop = false }) {
   }
   const stacks = waits.places.length;
   const caption = waits.place_count > stacks
-    ? `Where threads waited: the ${countText(stacks)} stacks with the most ` +
-      `time, of ${countText(waits.place_count)}`
+    ? `Where threads waited: sums of the ${countText(stacks)} stacks with the ` +
+      `most time, of ${countText(waits.place_count)}`
     : "Where threads waited";
   return isTop
     ? makeTable({ id, caption, rows: rows.slice(0, 10), columns, open,

@@ -30,9 +30,9 @@ namespace kymo::analysis {
 // docs/findings.md describes each of them.
 enum class FindingKind : uint8_t {
   kHotFunction,
-  kUnnamedCode,
   kHotOperation,
   kHotKernel,
+  kUnnamedCode,
   kTinyRanges,
   kLowFlops,
   kLockContention,
@@ -60,9 +60,9 @@ inline constexpr FindingKind kLastFindingKind = FindingKind::kLostData;
 // "hot_function"; lower_snake, stable.
 constexpr std::string_view FindingId(FindingKind kind) noexcept {
   constexpr std::string_view kIds[] = {"hot_function",
-                                       "unnamed_code",
                                        "hot_operation",
                                        "hot_kernel",
+                                       "unnamed_code",
                                        "tiny_ranges",
                                        "low_flops",
                                        "lock_contention",

@@ -37,7 +37,7 @@ class PoolFindings {
  public:
   PoolFindings(const FindingRun& run, const MemoryProfile& profile,
                std::vector<Finding>& findings)
-      : run_(run), profile_(profile), findings_(findings) {}
+      : run_(run), profile_(profile), findings_(findings), places_(run.trace) {}
 
   void Run() {
     if (profile_.detail == MemoryDetail::kCounts) return;
@@ -71,12 +71,9 @@ class PoolFindings {
   }
 
   // The program's function that asked for the memory.
-  std::string PlaceOf(model::StackId stack) const {
-    WaitPlaces places(run_.trace);
-    return places.Of(stack);
-  }
+  std::string PlaceOf(model::StackId stack) { return places_.Of(stack); }
 
-  Evidence OfStack(model::StackId stack) const {
+  Evidence OfStack(model::StackId stack) {
     return {.kind = EvidenceKind::kStack,
             .name = PlaceOf(stack),
             .table = "memory",
@@ -143,15 +140,14 @@ class PoolFindings {
 
   // " for Load": the nearest caller by which the stack differs from those of
   // all other leaks in the same function, such as a program's own malloc().
-  std::string ForCaller(const StackMemory& leak) const {
+  std::string ForCaller(const StackMemory& leak) {
     const model::StackTable& stacks = run_.trace.stacks();
-    WaitPlaces places(run_.trace);
-    const WaitPlace place = places.At(leak.id);
-    model::StackId apart = model::kEmptyStack;
+    const WaitPlace place = places_.At(leak.id);
+    std::string caller;
     int most_common = 0;
     for (const StackMemory& other : profile_.leaks) {
       if (other.id == leak.id || !IsLeak(other)) continue;
-      const WaitPlace at = places.At(other.id);
+      const WaitPlace at = places_.At(other.id);
       if (at.name != place.name) continue;
       model::StackId mine = place.stack;
       model::StackId others = at.stack;
@@ -163,10 +159,11 @@ class PoolFindings {
         others = stacks.parent(others);
       }
       if (mine == model::kEmptyStack || common <= most_common) continue;
+      const std::string name = places_.OfCaller(mine);
+      if (name == places_.OfCaller(others)) continue;
       most_common = common;
-      apart = mine;
+      caller = name;
     }
-    const std::string caller = places.OfCaller(apart);
     // "[truncated]" is no function.
     if (caller.empty() || caller.starts_with('[')) return "";
     return absl::StrCat(" for ", NameText(caller));
@@ -224,6 +221,7 @@ class PoolFindings {
   const FindingRun& run_;
   const MemoryProfile& profile_;
   std::vector<Finding>& findings_;
+  WaitPlaces places_;
 };
 
 }  // namespace

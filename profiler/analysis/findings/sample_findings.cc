@@ -79,13 +79,12 @@ bool IsUnnamed(std::string_view name) {
 }
 
 std::string NextStep(std::string_view function) {
-  if (function == "[Kymo]") {
-    return "This is the cost of recording, which the program alone does not "
-           "have: record less (--memory_mode=sampled, fewer --activities)";
-  }
   if (IsKymo(function)) {
-    return "This is the cost of recording, which the program alone does not "
-           "have";
+    return absl::StrCat(
+        "This is the cost of recording, which the program alone does not "
+        "have: record less (",
+        function == "[Kymo]" ? "--memory_mode=sampled, " : "",
+        "fewer --activities)");
   }
   if (function == "[anon]") {
     return "This is machine code that the program made, as a JIT compiler "
@@ -161,8 +160,8 @@ std::optional<Finding> UnnamedCode(const FindingRun& run,
                          " of that in "),
       ToAbsl(file), ": install its debug symbols, or set DEBUGINFOD_URLS");
   finding.next_step =
-      "Install the package with its debug symbols (docs/names.md), or do not "
-      "strip your program; then record again";
+      "docs/names.md says how to get symbols of a distribution's files; do not "
+      "strip a program of your own";
   finding.evidence = {.kind = EvidenceKind::kRow,
                       .name = std::string(in_file.hottest),
                       .table = "sampled_functions"};

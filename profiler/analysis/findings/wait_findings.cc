@@ -28,7 +28,8 @@ using model::Wait;
 using model::WaitKind;
 
 // Other threads that used one CPU and a half were no serial part: two of them
-// worked at least half of the time. What they waited for a CPU counts, too.
+// worked at least half of the time. Time in which they waited for a CPU counts
+// as worked.
 constexpr double kMostSerialCpus = 1.5;
 // If they used less than half of a CPU, the wait was for something else.
 constexpr double kLeastSerialCpus = 0.5;

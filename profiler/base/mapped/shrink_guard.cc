@@ -22,7 +22,7 @@ struct Guarded {
 
 constinit Guarded guarded[ShrinkGuard::kMostGuards] = {};
 struct sigaction previous_action;
-uintptr_t page_bytes;  // set with the handler
+const auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
 
 // Puts zeros where the file has ended. False if no guard has the address.
 bool PutZeros(uintptr_t address) {
@@ -66,13 +66,12 @@ void OnBusError(int signal, siginfo_t* info, void* context) {
 }
 
 void SetHandler() {
-  page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   struct sigaction action = {};
   action.sa_sigaction = OnBusError;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   struct sigaction before = {};
   sigaction(SIGBUS, &action, &before);
-  // Another thread may have set it just now.
+  // Of threads that come here at the same time, one gets the program's.
   if (before.sa_sigaction != OnBusError) previous_action = before;
 }
 
