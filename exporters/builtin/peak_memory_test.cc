@@ -141,8 +141,9 @@ TEST(FoldedHeapTest, AnExportTakesLittleForEachSum) {
   NullDirectory out;
   for (const auto& [name, most] :
        {std::pair("stacks", 150), std::pair("html", 80)}) {
+    const auto* const exporter = registry.Find(name);
     const int64_t kib = PeakKib([&] {
-      const auto files = registry.Find(name)->Export(trace, {}, out);
+      const auto files = exporter->Export(trace, {}, out);
       EXPECT_TRUE(files.ok()) << files.status();
     });
     EXPECT_LE(kib * 1024 / kSums, most) << name;

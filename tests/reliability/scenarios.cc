@@ -53,7 +53,7 @@ pid_t Fork(Work work) {
 // Children are born while four threads record, hold locks and take chunks.
 Expected ForkBesideThreads() {
   constexpr int kForks = 40;
-  constexpr int kRanges = 200;
+  static constexpr int kRanges = 200;
   std::atomic<bool> done = false;
   std::array<int64_t, 4> counts = {};
   std::vector<std::thread> threads;
@@ -134,7 +134,7 @@ Expected Spawn() {
 // A grandchild that nobody waits for, in a session of its own. It records while
 // the program does, and goes on when nobody listens any more.
 Expected Daemon() {
-  constexpr int kRanges = 1000;
+  static constexpr int kRanges = 1000;
   const pid_t program = getpid();
   int ready[2];
   if (pipe(ready) != 0) abort();
@@ -162,7 +162,7 @@ Expected Daemon() {
 // A daemon that goes on starting and ending threads while the recording is
 // read.
 Expected DaemonWithThreads() {
-  constexpr int kRanges = 100;
+  static constexpr int kRanges = 100;
   constexpr int kThreads = 50;
   const pid_t program = getpid();
   void* const shared =
