@@ -40,6 +40,7 @@ export class Trace {
     this.frameModule = new Uint32Array(0);
     this.frameLine = new Uint32Array(0);
     this.frameFlags = new Uint8Array(0);
+    this.hasPython = false;  // any of them is a function of Python
     // From this frame on, frames say what a wait was for.
     this.firstWaitFrame = Infinity;
     // Frames of one function have one number.
@@ -132,6 +133,15 @@ export class Trace {
   /** @param {number} frame */
   functionOf(frame) {
     return this.strings[this.frameFunction[frame]];
+  }
+
+  /**
+   * Whether it is a function of Python: its module is its file.
+   * @param {number} frame
+   */
+  isPython(frame) {
+    const module = this.frameModule[frame];
+    return module === this.frameFile[frame] && this.strings[module] !== "";
   }
 }
 

@@ -167,10 +167,11 @@ function peaksBySource(summary) {
  * @param {any} before @param {any} after
  */
 function factsOfBoth(before, after) {
-  const sources = [...peaksBySource(after).keys()].sort();
-  /** @param {any} summary @returns {[string, number | undefined,
-   *   (value: number) => string][]} */
-  const numbers = (summary) => [
+  const peaks = [before, after].map(peaksBySource);
+  const sources = [...peaks[1].keys()].sort();
+  /** @param {any} summary @param {Map<string, number>} peakOf
+   * @returns {[string, number | undefined, (value: number) => string][]} */
+  const numbers = (summary, peakOf) => [
     ["Wall time", summary.window?.duration_ns, timeText],
     ["Sampled CPU time", summary.totals?.sampled_ns || undefined, timeText],
     ["Time in ranges", summary.totals?.cpu_top_level_ns || undefined,
@@ -181,10 +182,10 @@ function factsOfBoth(before, after) {
     ["Samples", summary.totals?.samples, countText],
     .../** @type {[string, number | undefined, typeof bytesText][]} */ (
       sources.map((source) => [`Peak of ${source} memory`,
-        peaksBySource(summary).get(source), bytesText])),
+        peakOf.get(source), bytesText])),
   ];
-  const earlier = numbers(before);
-  return element("dl", { class: "facts" }, ...numbers(after).flatMap(
+  const earlier = numbers(before, peaks[0]);
+  return element("dl", { class: "facts" }, ...numbers(after, peaks[1]).flatMap(
     ([name, now, text], i) => {
       const then = earlier[i][1];
       if (now === undefined || then === undefined) return [];

@@ -2,8 +2,8 @@
 import { Trace } from "./data.js";
 import { FlameGraph } from "./flame.js";
 import { bytesText, countText, timeText } from "./format.js";
-import { functionsWithin, hasPython, noSums, nodeOfFrames, operationsWithin,
-  rangeTree, stackSums, stackTree } from "./interval.js";
+import { functionsWithin, noSums, nodeOfFrames, operationsWithin, rangeTree,
+  stackSums, stackTree } from "./interval.js";
 import { operationTable } from "./summary.js";
 import { addWaits } from "./waits.js";
 import { button, element, field } from "./view.js";
@@ -26,11 +26,10 @@ import { makeTable } from "./table.js";
 export function timeSources(trace, from, to) {
   /** @type {Source[]} */
   const sources = [];
-  const ofPython = hasPython(trace);
   /** @param {string} title
    * @param {() => ReturnType<typeof noSums>} sumUp by stack */
   const addStacks = (title, sumUp) => sources.push({ title, text: timeText,
-    hasPython: ofPython, tree: (inverted, onlyPython) =>
+    hasPython: trace.hasPython, tree: (inverted, onlyPython) =>
       stackTree(trace, sumUp(), inverted, onlyPython) });
   const samples = () => stackSums(trace, from, to);
   /** @param {ReturnType<typeof noSums>} sums */
@@ -67,11 +66,10 @@ export function selfNote(trace, place) {
 
 /** @param {Trace} trace @returns {Source[]} */
 export function memorySources(trace) {
-  const ofPython = hasPython(trace);
   return trace.memory.map((graph) => ({
     title: `Memory ${graph.title}`,
     text: bytesText,
-    hasPython: ofPython,
+    hasPython: trace.hasPython,
     tree: (inverted, onlyPython) => {
       const sums = noSums(trace);
       graph.stacks.forEach((stack, i) => {

@@ -143,20 +143,6 @@ function mostLevels(count) {
 }
 
 /**
- * Whether a frame is a function of Python: its module is its file.
- * @param {Trace} trace @param {number} frame
- */
-function isPython(trace, frame) {
-  const module = trace.frameModule[frame];
-  return module === trace.frameFile[frame] && trace.strings[module] !== "";
-}
-
-/** @param {Trace} trace */
-export function hasPython(trace) {
-  return trace.frameModule.some((_, frame) => isPython(trace, frame));
-}
-
-/**
  * Stacks of Python's functions, and of what these waited for: the weight of a
  * stack is that of its innermost such frame. What has none is at stack 0.
  * @param {Trace} trace @param {Float64Array} weights
@@ -172,7 +158,7 @@ function inPython(trace, weights, counts) {
     parents[stack] = innermost[trace.stackParent[stack]];
     const frame = trace.stackFrame[stack];
     innermost[stack] = stack !== 0 &&
-      (isPython(trace, frame) || frame >= trace.firstWaitFrame)
+      (trace.isPython(frame) || frame >= trace.firstWaitFrame)
       ? stack : parents[stack];
     sums.weights[innermost[stack]] += weights[stack];
     sums.counts[innermost[stack]] += counts[stack];

@@ -21,6 +21,7 @@ function readFrames(r, trace) {
     trace.frameModule[i] = r.unsigned();
     trace.frameLine[i] = r.unsigned();
     trace.frameFlags[i] = r.unsigned();
+    trace.hasPython ||= trace.isPython(i);
     const key = trace.frameFunction[i] * 2 ** 26 + trace.frameModule[i];
     let group = groups.get(key);
     if (group === undefined) {

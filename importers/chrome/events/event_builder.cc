@@ -274,6 +274,14 @@ void EventBuilder::AddCounter(const RawEvent& event) {
   if (!time) return;
   const RowIndex row = RowOf(event);
   const std::string_view id = event.id.text;
+  const std::string own(Unescape(event.name.text, scratch_));
+  // Counters of several objects share a name, and have ids.
+  std::string with_id = own;
+  if (!id.empty()) {
+    with_id += '[';
+    with_id += Unescape(id, scratch_);
+    with_id += ']';
+  }
   for (const RawArg& arg : event.args) {
     const auto value = arg.value.kind == JsonValue::Kind::kNested
                            ? std::nullopt
@@ -283,20 +291,12 @@ void EventBuilder::AddCounter(const RawEvent& event) {
       out_.ledger.Add(model::Loss::kRecordsCorrupt, 1);
       continue;
     }
-    const std::string own(Unescape(event.name.text, scratch_));
-    // Counters of several objects share a name, and have ids.
-    std::string of_id;
-    if (!id.empty()) {
-      of_id += '[';
-      of_id += Unescape(id, scratch_);
-      of_id += ']';
-    }
     std::string of_arg;
     if (event.args.size() > 1 || (arg.key != "value" && arg.key != "bytes")) {
       of_arg += ' ';
       of_arg += Unescape(arg.key, scratch_);
     }
-    const auto name = out_.strings.Intern(own + of_id + of_arg);
+    const auto name = out_.strings.Intern(with_id + of_arg);
     Counter counter = {.sample = {.track = row,
                                   .name = name,
                                   .time_ns = *time,
