@@ -6,8 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "profiler/text/visible_text.h"
-
 namespace kymo::json {
 namespace {
 
@@ -110,21 +108,6 @@ TEST(Utf8Test, CodePointsAreAppended) {
   for (const uint32_t none : {0xD800u, 0xDFFFu, 0x110000u, ~0u}) {
     EXPECT_EQ(append(none), "a\uFFFD") << none;
   }
-}
-
-TEST(VisibleTextTest, ControlCharactersBecomeVisible) {
-  EXPECT_EQ(VisibleText("a\x1b[2J"), "a\\x1b[2J");
-  EXPECT_EQ(VisibleText("two\nlines\tof\r\x7f\a"),
-            "two\\nlines\\tof\\r\\x7f\\x07");
-  EXPECT_EQ(VisibleText("\0"sv), "\\x00");
-  // U+009B begins an escape sequence, too; U+00A0 does not.
-  EXPECT_EQ(VisibleText("\u009b2J\u00a0"), "\\u009b2J\u00a0");
-  EXPECT_EQ(VisibleText("\xC2"), "\xC2");
-}
-
-TEST(VisibleTextTest, OtherTextStays) {
-  EXPECT_EQ(VisibleText("λ→😀 \"a\\b\""), "λ→😀 \"a\\b\"");
-  EXPECT_EQ(VisibleLines("a\tb\nc\x1b\r"), "a\tb\nc\\x1b\\r");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "profiler/text/visible_text.h"
 
+#include "profiler/text/utf8.h"
+
 namespace kymo {
 namespace {
 
@@ -35,8 +37,18 @@ std::string Visible(std::string_view text, std::string_view kept) {
       out += kHex[next & 0xF];
     } else if (control_bytes == 1 && kept.find(text[i]) == kept.npos) {
       AppendEscape(static_cast<unsigned char>(text[i]), out);
-    } else {
+    } else if (static_cast<unsigned char>(text[i]) < 0x80) {
       out += text[i];
+    } else {
+      const json::Utf8Part part = json::ReadUtf8(text.substr(i));
+      for (const char byte : text.substr(i, part.length)) {
+        if (part.is_valid) {
+          out += byte;
+        } else {
+          AppendEscape(static_cast<unsigned char>(byte), out);
+        }
+      }
+      i += part.length - 1;
     }
   }
   return out;

@@ -1,10 +1,12 @@
-// visible_text.h - names that may hold control characters, for people to read.
+// visible_text.h - names that may hold control characters, or bytes that are
+// not UTF-8, for people to read.
 //
 //   VisibleText("a\x1b[2J")   // "a\\x1b[2J": four visible characters for one
 //   VisibleText("two\nlines") // "two\\nlines"
 //
 // A name comes from a program or a file that nobody has checked. Printed as it
-// is, it could clear the terminal, ring its bell, or break a row.
+// is, it could clear the terminal, ring its bell, or break a row. Programs that
+// read UTF-8 would refuse all of the output because of one such byte.
 //
 // Threads: pure functions.
 #ifndef KYMO_PROFILER_TEXT_VISIBLE_TEXT_H_
@@ -22,7 +24,7 @@ namespace kymo {
 size_t ControlBytes(std::string_view text, size_t at);
 
 // Each control character (below U+0020, U+007F to U+009F) as \n, \t, \r, \xNN
-// or \uNNNN. All else stays.
+// or \uNNNN, and each byte that is not UTF-8 as \xNN. All else stays.
 std::string VisibleText(std::string_view text);
 
 // The same for text of several lines: line feeds and tabs stay.

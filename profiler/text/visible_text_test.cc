@@ -21,9 +21,14 @@ TEST(VisibleTextTest, AllElseStays) {
   EXPECT_EQ(VisibleText(""), "");
   EXPECT_EQ(VisibleText("r\u00E9sum\u00E9 \u4E2D \U0001F600"),
             "r\u00E9sum\u00E9 \u4E2D \U0001F600");
-  // Bytes that are no UTF-8, and half a character at the end.
-  EXPECT_EQ(VisibleText("\xff\xc3\x90\xc2"), "\xff\xc3\x90\xc2");
-  EXPECT_EQ(VisibleText("\xc2 "), "\xc2 ");
+  EXPECT_EQ(VisibleText("\u03BB \"a\\b\""), "\u03BB \"a\\b\"");
+}
+
+TEST(VisibleTextTest, BytesThatAreNotUtf8BecomeVisible) {
+  EXPECT_EQ(VisibleText("\xff\xc3\x90\x9b"), "\\xff\u00D0\\x9b");
+  // Characters that are cut: in the text, and at its end.
+  EXPECT_EQ(VisibleText("\xc2 \xe4\xb8"), "\\xc2 \\xe4\\xb8");
+  EXPECT_EQ(VisibleLines("\xc2\n\xfe"), "\\xc2\n\\xfe");
 }
 
 TEST(VisibleTextTest, LinesKeepTheirFeedsAndTabs) {
