@@ -1,5 +1,6 @@
 #include "backends/sampling/python/code_cache.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -13,7 +14,10 @@
 namespace kymo::sampling {
 namespace {
 
-constexpr int64_t kCheckEveryNs = 10 * kNsPerMs;
+// How long a function is believed to be the same.
+constexpr int64_t kLeastBeliefNs = 10 * kNsPerMs;
+constexpr int64_t kMostBeliefNs = 100 * kNsPerMs;
+constexpr int64_t kBeliefOfAge = 20;  // a twentieth
 constexpr uint64_t kMostUnits = 10'000'000;
 constexpr size_t kMostNameCharacters = 512;
 constexpr size_t kMostPathCharacters = 4096;
@@ -28,6 +32,13 @@ T Field(std::span<const std::byte> bytes, uint64_t offset) {
   T value;
   std::memcpy(&value, bytes.data() + offset, sizeof(value));
   return value;
+}
+
+bool IsBelieved(const PythonCode& code, int64_t now_ns) {
+  const int64_t belief_ns =
+      std::clamp((code.checked_ns - code.read_ns) / kBeliefOfAge,
+                 kLeastBeliefNs, kMostBeliefNs);
+  return now_ns - code.checked_ns < belief_ns;
 }
 
 }  // namespace
@@ -92,9 +103,7 @@ PythonCode* CodeCache::Find(uint64_t address, TargetMemory& memory,
                             int64_t now_ns) {
   const auto at = codes_.find(address);
   PythonCode* const known = at == codes_.end() ? nullptr : at->second.get();
-  if (known != nullptr && now_ns - known->checked_ns < kCheckEveryNs) {
-    return known;
-  }
+  if (known != nullptr && IsBelieved(*known, now_ns)) return known;
   const auto fields = ReadFields(address, memory);
   if (known != nullptr && fields == known->fields) {
     known->checked_ns = now_ns;
@@ -108,7 +117,7 @@ PythonCode* CodeCache::Find(uint64_t address, TargetMemory& memory,
     line_bytes_ = 0;
   }
   auto code = std::make_unique<PythonCode>(ReadCode(address, *fields, memory));
-  code->checked_ns = now_ns;
+  code->read_ns = code->checked_ns = now_ns;
   PythonCode* const added = code.get();
   by_begin_[added->begin] = added;
   codes_[address] = std::move(code);

@@ -6,8 +6,9 @@
 //   }
 //
 // A function is read when it is first seen. Python may free it and put another
-// one at its address, so its fields are compared with the program's every
-// 10 ms. What is not a code object is not found, whatever lies there.
+// one at its address, so its fields are compared with the program's again:
+// every 10 ms at first, and every 100 ms once it has been the same for 2 s.
+// What is not a code object is not found, whatever lies there.
 // Threads: none.
 #ifndef KYMO_BACKENDS_SAMPLING_PYTHON_CODE_CACHE_H_
 #define KYMO_BACKENDS_SAMPLING_PYTHON_CODE_CACHE_H_
@@ -48,7 +49,8 @@ struct PythonCode {
   std::string file;
   bool begins_thread = false;  // thread_name.h
   LineTable lines;
-  int64_t checked_ns = 0;
+  int64_t read_ns = 0;
+  int64_t checked_ns = 0;  // was still the same
   // By line.
   absl::flat_hash_map<uint32_t, uint64_t> places;
 

@@ -56,6 +56,30 @@ TEST_F(CodeCacheTest, AFunctionIsReadOnce) {
   EXPECT_EQ(image_.memory().read_count(), reads + 1);
 }
 
+TEST_F(CodeCacheTest, AFunctionThatStaysIsLookedAtLessOften) {
+  const uint64_t at = image_.AddCode("f", "a.py", 1, 10);
+  int64_t now_ns = 0;
+  const auto is_looked_at = [&](int64_t later_ns) {
+    now_ns += later_ns;
+    const size_t reads = image_.memory().read_count();
+    EXPECT_NE(codes_.Find(at, image_.memory(), now_ns), nullptr);
+    return image_.memory().read_count() > reads;
+  };
+  EXPECT_TRUE(is_looked_at(0));
+  EXPECT_FALSE(is_looked_at(9 * kNsPerMs));
+  EXPECT_TRUE(is_looked_at(kNsPerSecond));
+  EXPECT_FALSE(is_looked_at(49 * kNsPerMs));
+  EXPECT_TRUE(is_looked_at(2 * kNsPerMs));
+  // However long it has been the same.
+  EXPECT_TRUE(is_looked_at(1000 * kNsPerSecond));
+  EXPECT_FALSE(is_looked_at(99 * kNsPerMs));
+  EXPECT_TRUE(is_looked_at(2 * kNsPerMs));
+  // Another one at its address is young.
+  image_.memory().Put(at + layout_.code.qualified_name, image_.AddText("g"));
+  EXPECT_TRUE(is_looked_at(kNsPerSecond));
+  EXPECT_TRUE(is_looked_at(10 * kNsPerMs));
+}
+
 TEST_F(CodeCacheTest, AnAddressMayBeUsedAgain) {
   const uint64_t at = image_.AddCode("f", "a.py", 1, 10);
   ASSERT_NE(codes_.Find(at, image_.memory(), 0), nullptr);

@@ -45,14 +45,21 @@ bool FrameCopy::Read(uint64_t address, std::span<std::byte> into) const {
 
 size_t FrameCopies::ReadProcess(int64_t pid, std::span<const uint64_t> pages,
                                 std::span<std::byte> into) {
+  // The kernel takes the lock of the process's mappings for each piece.
   std::array<iovec, kMostFramePages> pieces;
+  size_t piece_count = 0;
   const size_t count = std::min(pages.size(), pieces.size());
   for (size_t i = 0; i < count; ++i) {
-    pieces[i] = {reinterpret_cast<void*>(pages[i]), kFramePageBytes};
+    if (i > 0 && pages[i] == pages[i - 1] + kFramePageBytes) {
+      pieces[piece_count - 1].iov_len += kFramePageBytes;
+    } else {
+      pieces[piece_count++] = {reinterpret_cast<void*>(pages[i]),
+                               kFramePageBytes};
+    }
   }
   const iovec to = {into.data(), count * kFramePageBytes};
-  const ssize_t size = process_vm_readv(static_cast<pid_t>(pid), &to, 1,
-                                        pieces.data(), count, /*flags=*/0);
+  const ssize_t size = process_vm_readv(
+      static_cast<pid_t>(pid), &to, 1, pieces.data(), piece_count, /*flags=*/0);
   return size < 0 ? 0 : static_cast<size_t>(size) / kFramePageBytes;
 }
 

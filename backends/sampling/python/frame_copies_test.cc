@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <vector>
@@ -202,6 +204,27 @@ TEST(FrameCopiesTest, KeepsOnlySoMany) {
   copies.GiveBack(copies.Find(kTid, kMost));
   EXPECT_TRUE(copies.Take(kPid, kTid, kMost + 2));
   EXPECT_NE(copies.Find(kTid, kMost + 2), nullptr);
+}
+
+TEST(FrameCopiesReadProcessTest, EndsAtAPageThatIsNotThere) {
+  constexpr size_t kPages = 6;
+  auto* const memory = static_cast<std::byte*>(
+      mmap(nullptr, kPages * kFramePageBytes, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  std::vector<uint64_t> pages;
+  for (const size_t page : {5, 0, 1, 2, 3}) {
+    memory[page * kFramePageBytes] = std::byte(page + 1);
+    pages.push_back(
+        reinterpret_cast<uint64_t>(memory + page * kFramePageBytes));
+  }
+  ASSERT_EQ(munmap(memory + 2 * kFramePageBytes, kFramePageBytes), 0);
+  std::vector<std::byte> copied(pages.size() * kFramePageBytes);
+  EXPECT_EQ(FrameCopies::ReadProcess(getpid(), pages, copied), 3u);
+  EXPECT_EQ(copied[0], std::byte{6});
+  EXPECT_EQ(copied[kFramePageBytes], std::byte{1});
+  EXPECT_EQ(copied[2 * kFramePageBytes], std::byte{2});
+  munmap(memory, kPages * kFramePageBytes);
 }
 
 }  // namespace

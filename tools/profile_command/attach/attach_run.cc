@@ -39,7 +39,7 @@
 namespace kymo::tools {
 namespace {
 
-constexpr int64_t kPollNs = kNsPerMs;
+constexpr int64_t kPollNs = 5 * kNsPerMs;
 constexpr int64_t kLookNs = 50 * kNsPerMs;  // whether the processes have ended
 // Backends make it in the output folder.
 constexpr char kRawFile[] = "kymo.raw";
