@@ -143,12 +143,16 @@ class TableDiff {
         is_whole ? RunsWith(base_, table_) : RunsWith(base_, key);
     const size_t head_has =
         is_whole ? RunsWith(head_, table_) : RunsWith(head_, key);
+    const bool is_heap = table_ == RunTable::kHeap;
     return {.key = key,
             .base = analysis::Median(row.base),
             .head = analysis::Median(row.head),
             .compared = compared,
-            .is_new = base_has == 0 && compared.verdict == RunVerdict::kSlower,
-            .is_gone = head_has == 0 && compared.verdict == RunVerdict::kFaster,
+            .is_new = !is_heap && base_has == 0 &&
+                      compared.verdict == RunVerdict::kSlower,
+            .is_gone = !is_heap && head_has == 0 &&
+                       compared.verdict == RunVerdict::kFaster,
+            .is_not_recorded = is_heap && (base_has == 0 || head_has == 0),
             .base_has = base_has,
             .head_has = head_has};
   }

@@ -46,6 +46,8 @@ struct RunDiffRow {
   // It surely changed, and one side has nothing of it.
   bool is_new = false;
   bool is_gone = false;
+  // Of the heap: a side has nothing of it, so most likely nobody watched it.
+  bool is_not_recorded = false;
   // Runs on each side that have it.
   size_t base_has = 0;
   size_t head_has = 0;

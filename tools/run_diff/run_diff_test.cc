@@ -11,9 +11,11 @@
 namespace kymo::tools {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // Ten runs of two ranges. `slower` is how much longer `mm` takes.
 std::vector<RunAmounts> Runs(double slower, double allocations) {
@@ -172,6 +174,29 @@ TEST(RunDiffTest, CountsThatVaryAreShown) {
   const std::string text = RunDiffText(DiffRuns(base, head), RunFormat::kText);
   EXPECT_THAT(text, testing::ContainsRegex("allocations +too noisy"));
   EXPECT_THAT(text, HasSubstr("\n1 did not change\n"));  // the calls of mm
+}
+
+// A static program's heap cannot be watched.
+TEST(RunDiffTest, AHeapThatASideLacksIsNotRecordedThere) {
+  const std::vector<RunAmounts> with = Runs(1, 100);
+  std::vector<RunAmounts> without = Runs(1, 100);
+  for (RunAmounts& run : without) run.erase({RunTable::kHeap, "allocations"});
+  const auto text = [](const RunDiff& diff) {
+    return RunDiffText(diff, RunFormat::kText);
+  };
+  const std::string note = "\nnot recorded: the side's programs ";
+  EXPECT_THAT(text(DiffRuns(with, without)),
+              AllOf(testing::ContainsRegex(
+                        "allocations +not recorded +100 +-- +-- *\n"),
+                    HasSubstr(note)));
+  EXPECT_THAT(
+      text(DiffRuns(without, with)),
+      testing::ContainsRegex("allocations +not recorded +-- +100 +-- *\n"));
+  EXPECT_THAT(text(DiffRuns(with, with)), Not(HasSubstr("not recorded")));
+  // Of other tables, what one side lacks did not occur there.
+  for (RunAmounts& run : without) run.erase({RunTable::kCalls, "mm"});
+  EXPECT_THAT(text(DiffRuns(with, without)),
+              testing::ContainsRegex("mm +gone +3 +0"));
 }
 
 TEST(RunDiffTest, TablesLookAsTheFlagsSay) {

@@ -25,6 +25,7 @@ std::string Percent(double share) {
 
 // Of counts, more and fewer are neither slower nor faster.
 std::string VerdictText(const RunDiffRow& row) {
+  if (row.is_not_recorded) return "not recorded";
   if (row.is_new) return "new";
   if (row.is_gone) return "gone";
   const RunVerdict verdict = row.compared.verdict;
@@ -58,14 +59,24 @@ std::vector<std::string> Cells(const RunDiffRow& row, const RunDiffLook& look) {
           : absl::StrFormat("%.1f %%", 100 * compared.smallest_seen);
   const bool is_tested =
       IsTimeTable(row.key.table) || compared.verdict == RunVerdict::kTooNoisy;
-  return {NameText(row.key, look),
-          VerdictText(row),
-          RunAmountText(row.key.table, row.base, look.time_unit),
-          RunAmountText(row.key.table, row.head, look.time_unit),
-          Percent(compared.change),
-          absl::StrCat(Percent(compared.interval.low), " .. ",
-                       Percent(compared.interval.high)),
-          is_tested ? seen : ""};
+  const auto amount = [&](size_t has, double median) {
+    return row.is_not_recorded && has == 0
+               ? "--"
+               : RunAmountText(row.key.table, median, look.time_unit);
+  };
+  std::vector<std::string> cells = {NameText(row.key, look), VerdictText(row),
+                                    amount(row.base_has, row.base),
+                                    amount(row.head_has, row.head)};
+  if (row.is_not_recorded) {
+    cells.insert(cells.end(), {"--", "", ""});
+    return cells;
+  }
+  cells.insert(cells.end(),
+               {Percent(compared.change),
+                absl::StrCat(Percent(compared.interval.low), " .. ",
+                             Percent(compared.interval.high)),
+                is_tested ? seen : ""});
+  return cells;
 }
 
 std::string Row(const std::vector<std::string>& cells, bool is_markdown) {
@@ -85,6 +96,7 @@ std::string TableText(const RunDiff& diff, RunTable table, bool is_markdown,
   int shown = 0;
   size_t same = 0;    // counts that did not change
   size_t hidden = 0;  // beyond the limit
+  bool has_unrecorded = false;
   const auto whole = diff.wholes.find(table);
   if (whole != diff.wholes.end())
     rows += Row(Cells(whole->second, look), is_markdown);
@@ -100,6 +112,7 @@ std::string TableText(const RunDiff& diff, RunTable table, bool is_markdown,
       continue;
     }
     ++shown;
+    has_unrecorded |= row.is_not_recorded;
     rows += Row(Cells(row, look), is_markdown);
   }
   if (rows.empty() && same == 0) return "";
@@ -119,6 +132,12 @@ std::string TableText(const RunDiff& diff, RunTable table, bool is_markdown,
                 is_markdown);
     if (is_markdown) text += "|---|---|--:|--:|--:|---|--:|\n";
     text += rows;
+  }
+  if (has_unrecorded) {
+    absl::StrAppend(&text, is_markdown ? "\n" : "",
+                    "not recorded: the side's programs allocated nothing, or "
+                    "their heap was not watched (no --profile_memory, or "
+                    "linked statically)\n");
   }
   const auto note = [&](size_t count, const char* what) {
     if (count == 0) return;
