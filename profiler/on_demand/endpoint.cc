@@ -31,8 +31,15 @@ OwnedDescriptor MakeSocket() {
       socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
+bool IsOtherFile(const Address& address) {
+  struct stat file = {};
+  return lstat(address.name.sun_path, &file) == 0 && !S_ISSOCK(file.st_mode);
+}
+
 // A file whose socket is gone stays, and nobody can bind it.
 bool IsLeftOver(const Address& address) {
+  // The kernel refuses to connect to a file that is no socket, too.
+  if (IsOtherFile(address)) return false;
   const OwnedDescriptor probe = MakeSocket();
   return connect(probe.get(), Pointer(address), address.size) != 0 &&
          errno == ECONNREFUSED;
@@ -142,6 +149,11 @@ absl::StatusOr<Endpoint> Endpoint::Bind(std::string_view name,
     error = bind(made.fd(), Pointer(address), address.size) == 0 ? 0 : errno;
   }
   if (error == EADDRINUSE) {
+    if (!folder.empty() && IsOtherFile(address)) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("'", address.name.sun_path, "' is no socket: set ",
+                       kSocketFolderVariable, " to another folder"));
+    }
     struct stat file = {};
     if (!folder.empty() && stat(address.name.sun_path, &file) == 0 &&
         file.st_uid != geteuid()) {
@@ -192,7 +204,9 @@ std::optional<Datagram> Endpoint::Receive() const {
       recvmsg(fd(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
   if (size < 0) return std::nullopt;
   datagram.bytes.resize(static_cast<size_t>(size));
-  datagram.sender.size = message.msg_namelen;
+  // A name of 108 bytes is said to have one more, for which there is no room.
+  datagram.sender.size =
+      std::min<socklen_t>(message.msg_namelen, sizeof(datagram.sender.name));
   const cmsghdr* const header = CMSG_FIRSTHDR(&message);
   if (header != nullptr && header->cmsg_level == SOL_SOCKET &&
       header->cmsg_type == SCM_CREDENTIALS) {

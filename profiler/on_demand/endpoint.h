@@ -69,7 +69,8 @@ std::vector<std::string> NamesWith(std::string_view prefix,
 class Endpoint {
  public:
   // kAlreadyExists if another socket has the name; kPermissionDenied if another
-  // user's has, in use or left over.
+  // user's has, in use or left over; kFailedPrecondition if a file that is no
+  // socket has it.
   static absl::StatusOr<Endpoint> Bind(
       std::string_view name, const std::string& folder = SocketFolder());
   Endpoint(Endpoint&&) = default;

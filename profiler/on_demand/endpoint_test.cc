@@ -1,12 +1,15 @@
 #include "profiler/on_demand/endpoint.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -108,6 +111,47 @@ TEST(EndpointTest, NamesMayBeFiles) {
   const auto again = Endpoint::Bind("left", folder);
   EXPECT_TRUE(again.ok());
   EXPECT_THAT(NamesWith("le", folder), testing::ElementsAre("left"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(EndpointTest, AFileThatIsNoSocketStays) {
+  char folder[] = "/tmp/kymo-names-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string path = folder + std::string("/dynolog");
+  std::ofstream(path) << "a program, say";
+  const absl::Status status = Endpoint::Bind("dynolog", folder).status();
+  EXPECT_TRUE(std::filesystem::is_regular_file(path));
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              testing::StartsWith("'" + path + "' is no socket: set KINETO"));
+  std::filesystem::remove_all(folder);
+}
+
+// The longest name that the kernel takes: it has no room for a NUL, and the
+// kernel counts one all the same.
+TEST(EndpointTest, AnswersTheLongestName) {
+  char folder[] = "/tmp/kymo-names-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const auto daemon = Endpoint::Bind("daemon", folder);
+  ASSERT_TRUE(daemon.ok());
+  sockaddr_un longest = {.sun_family = AF_UNIX, .sun_path = {}};
+  std::string path = folder + std::string("/");
+  path.resize(sizeof(longest.sun_path), 'x');
+  memcpy(longest.sun_path, path.data(), path.size());
+  const int program = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(bind(program, reinterpret_cast<const sockaddr*>(&longest),
+                 sizeof(longest)),
+            0);
+  const Address to = *AddressOf("daemon", folder);
+  ASSERT_EQ(sendto(program, "hello", 5, 0,
+                   reinterpret_cast<const sockaddr*>(&to.name), to.size),
+            5);
+  const auto datagram = daemon->Receive();
+  ASSERT_TRUE(datagram.has_value());
+  EXPECT_EQ(NameOf(datagram->sender), path.substr(path.rfind('/') + 1));
+  const absl::Status sent = daemon->Send(datagram->sender, "there");
+  EXPECT_TRUE(sent.ok()) << sent;
+  close(program);
   std::filesystem::remove_all(folder);
 }
 
