@@ -15,6 +15,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/base/descriptor.h"
+#include "profiler/base/owned_descriptor.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/on_demand/messages.h"
@@ -26,8 +28,8 @@ const sockaddr* Pointer(const Address& address) {
   return reinterpret_cast<const sockaddr*>(&address.name);
 }
 
-OwnedDescriptor MakeSocket() {
-  return OwnedDescriptor(
+int MakeSocket() {
+  return AboveStandardStreams(
       socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
@@ -40,7 +42,7 @@ bool IsOtherFile(const Address& address) {
 bool IsLeftOver(const Address& address) {
   // The kernel refuses to connect to a file that is no socket, too.
   if (IsOtherFile(address)) return false;
-  const OwnedDescriptor probe = MakeSocket();
+  const OwnedDescriptor probe(MakeSocket());
   return connect(probe.get(), Pointer(address), address.size) != 0 &&
          errno == ECONNREFUSED;
 }
@@ -133,8 +135,8 @@ std::vector<std::string> NamesWith(std::string_view prefix,
 absl::StatusOr<Endpoint> Endpoint::Bind(std::string_view name,
                                         const std::string& folder) {
   KYMO_ASSIGN_OR_RETURN(const Address address, AddressOf(name, folder));
-  Endpoint made(MakeSocket());
-  if (!made.socket_.is_open()) {
+  Endpoint made{record::KeptDescriptor(MakeSocket())};
+  if (!made.socket_.is_set()) {
     return absl::ErrnoToStatus(errno, "could not make a socket");
   }
   // Before it has its name: what comes sooner than the option has no sender.
@@ -172,7 +174,8 @@ absl::StatusOr<Endpoint> Endpoint::Bind(std::string_view name,
 }
 
 Endpoint::~Endpoint() {
-  if (socket_.is_open() && !path_.empty()) unlink(path_.c_str());
+  if (!path_.empty()) unlink(path_.c_str());
+  socket_.Close();
 }
 
 absl::Status Endpoint::Send(const Address& to, std::string_view bytes) const {
@@ -220,7 +223,7 @@ std::optional<Datagram> Endpoint::Receive() const {
 
 void Endpoint::Close() {
   path_.clear();
-  socket_ = OwnedDescriptor();
+  socket_.Close();
 }
 
 }  // namespace kymo::on_demand

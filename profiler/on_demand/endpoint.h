@@ -12,6 +12,9 @@
 //   kernel says which process and user a datagram is from.
 // Threads: one call at a time, but Send from any.
 // Fork:    a child has the same socket, and should Close() it.
+// Closing: a program may close descriptors that it does not know. Then there
+//   is no socket any more, and a file that it opens under the same number is
+//   left alone.
 #ifndef KYMO_PROFILER_ON_DEMAND_ENDPOINT_H_
 #define KYMO_PROFILER_ON_DEMAND_ENDPOINT_H_
 
@@ -22,11 +25,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "profiler/base/owned_descriptor.h"
+#include "profiler/record/host/kept_descriptor.h"
 
 namespace kymo::on_demand {
 
@@ -73,10 +77,13 @@ class Endpoint {
   // socket has it.
   static absl::StatusOr<Endpoint> Bind(
       std::string_view name, const std::string& folder = SocketFolder());
-  Endpoint(Endpoint&&) = default;
+  Endpoint(Endpoint&& other) noexcept
+      : socket_(std::exchange(other.socket_, {})),
+        path_(std::exchange(other.path_, "")) {}
   Endpoint& operator=(Endpoint&&) = delete;
   ~Endpoint();
 
+  // Negative: there is no socket any more.
   int fd() const { return socket_.get(); }
   // Does not wait. kUnavailable if nobody has the name, or its owner has no
   // room for more.
@@ -87,9 +94,9 @@ class Endpoint {
   void Close();
 
  private:
-  explicit Endpoint(OwnedDescriptor socket) : socket_(std::move(socket)) {}
+  explicit Endpoint(record::KeptDescriptor socket) : socket_(socket) {}
 
-  OwnedDescriptor socket_;
+  record::KeptDescriptor socket_;
   std::string path_;  // of the file; empty: none
 };
 

@@ -4,8 +4,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +20,7 @@
 #include "absl/strings/str_format.h"
 #include "kymo/warning.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/descriptor.h"
 #include "profiler/base/signals_blocked.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
@@ -74,10 +75,15 @@ absl::StatusOr<std::unique_ptr<OnDemandClient>> OnDemandClient::Start(
       Endpoint::Bind(absl::StrFormat("%s%d-%08x", on_demand::kKymoPrefix,
                                      getpid(), random()),
                      options.socket_folder));
-  OwnedDescriptor wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!wake.is_open()) return absl::ErrnoToStatus(errno, "eventfd");
-  std::unique_ptr<OnDemandClient> client(new OnDemandClient(
-      std::move(options), std::move(endpoint), daemon, std::move(wake)));
+  std::unique_ptr<OnDemandClient> client(
+      new OnDemandClient(std::move(options), std::move(endpoint), daemon));
+  // No eventfd: all of these are one file to fstat.
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) != 0) {
+    return absl::ErrnoToStatus(errno, "socketpair");
+  }
+  client->wake_ = record::KeptDescriptor(AboveStandardStreams(pair[0]));
+  client->woken_ = record::KeptDescriptor(AboveStandardStreams(pair[1]));
   try {
     const SignalsBlocked blocked;
     client->thread_ = std::thread(&OnDemandClient::Run, client.get());
@@ -88,15 +94,21 @@ absl::StatusOr<std::unique_ptr<OnDemandClient>> OnDemandClient::Start(
 }
 
 OnDemandClient::OnDemandClient(Options options, Endpoint endpoint,
-                               on_demand::Address daemon, OwnedDescriptor wake)
+                               on_demand::Address daemon)
     : options_(std::move(options)),
       endpoint_(std::move(endpoint)),
-      daemon_(daemon),
-      wake_(std::move(wake)) {}
+      daemon_(daemon) {}
+
+OnDemandClient::~OnDemandClient() {
+  End(kForEver);
+  wake_.Close();
+  woken_.Close();
+}
 
 void OnDemandClient::CloseInChild() noexcept {
   endpoint_.Close();
-  close(wake_.get());
+  wake_.Close();
+  woken_.Close();
 }
 
 void OnDemandClient::End(DurationNs limit) noexcept {
@@ -110,7 +122,10 @@ void OnDemandClient::End(DurationNs limit) noexcept {
   thread_.join();
 }
 
-void OnDemandClient::Wake() noexcept { eventfd_write(wake_.get(), 1); }
+void OnDemandClient::Wake() noexcept {
+  // If it is full, the thread is about to wake up.
+  (void)send(wake_.get(), "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
 
 void OnDemandClient::Run() noexcept {
   pthread_setname_np(pthread_self(), record::kOnDemandThread);
@@ -169,17 +184,17 @@ void OnDemandClient::Wait(int64_t until_ns) {
   const timespec time = {.tv_sec = wait_ns / kNsPerSecond,
                          .tv_nsec = wait_ns % kNsPerSecond};
   pollfd waits[2] = {{.fd = endpoint_.fd(), .events = POLLIN, .revents = 0},
-                     {.fd = wake_.get(), .events = POLLIN, .revents = 0}};
-  if (ppoll(waits, 2, &time, nullptr) <= 0) return;
-  eventfd_t ignored = 0;
-  if (waits[1].revents != 0) eventfd_read(wake_.get(), &ignored);
-  // A program may close descriptors that it does not know.
-  if (((waits[0].revents | waits[1].revents) & (POLLNVAL | POLLERR)) != 0) {
+                     {.fd = woken_.get(), .events = POLLIN, .revents = 0}};
+  if (waits[0].fd < 0 || waits[1].fd < 0 || wake_.get() < 0) {
     WarnOnce(
         "the program has closed the socket of recordings on demand: it cannot "
         "be recorded on demand any more");
     is_ending_ = true;
+    return;
   }
+  if (ppoll(waits, 2, &time, nullptr) <= 0 || waits[1].revents == 0) return;
+  char byte;
+  (void)recv(woken_.get(), &byte, 1, MSG_DONTWAIT);
 }
 
 // The kernel says who sent it. A program that hides its memory from its user is

@@ -10,6 +10,9 @@
 // Threads: OnStep from any.
 // Fork:    a child does not have the thread. It calls CloseInChild() and
 //   nothing else; the object is then lost.
+// Closing: if the program closes the descriptors, the thread ends, with a
+//   warning. Files that the program opens under the same numbers are left
+//   alone.
 // Trust:   datagrams that are not from the daemon's name, or from a user other
 //   than root and this process's own, are ignored, with one warning.
 #ifndef KYMO_PROFILER_LIBRARY_ON_DEMAND_CLIENT_H_
@@ -30,11 +33,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "profiler/base/owned_descriptor.h"
 #include "profiler/base/time.h"
 #include "profiler/library/on_demand/session.h"
 #include "profiler/on_demand/config.h"
 #include "profiler/on_demand/endpoint.h"
+#include "profiler/record/host/kept_descriptor.h"
 #include "profiler/session/distributed_info.h"
 
 namespace kymo {
@@ -54,7 +57,7 @@ class OnDemandClient {
   };
 
   static absl::StatusOr<std::unique_ptr<OnDemandClient>> Start(Options options);
-  ~OnDemandClient() { End(kForEver); }
+  ~OnDemandClient();
 
   // The process has begun this step.
   void OnStep(int64_t step) noexcept;
@@ -77,7 +80,7 @@ class OnDemandClient {
   };
 
   OnDemandClient(Options options, on_demand::Endpoint endpoint,
-                 on_demand::Address daemon, OwnedDescriptor wake);
+                 on_demand::Address daemon);
 
   void Run() noexcept;
   void AskDaemon();
@@ -101,7 +104,8 @@ class OnDemandClient {
   const Options options_;
   on_demand::Endpoint endpoint_;
   const on_demand::Address daemon_;
-  const OwnedDescriptor wake_;
+  // Two ends of a connection: what is sent to the first wakes the thread.
+  record::KeptDescriptor wake_, woken_;
   std::vector<int32_t> pids_;
   std::thread thread_;
   std::atomic<bool> is_ending_ = false;

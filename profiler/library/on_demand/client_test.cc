@@ -1,5 +1,7 @@
 #include "profiler/library/on_demand/client.h"
 
+#include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -35,14 +38,13 @@ class OnDemandClientTest : public testing::Test {
       const std::lock_guard lock(mutex_);
       warnings_.emplace_back(text);
     });
-    OnDemandClient::Options options;
-    options.socket_folder = daemon_.folder();
-    options.trace_folder = daemon_.folder();
-    options.poll_ns = 10 * kNsPerMs;
-    options.job = 42;
-    options.distributed = {.backend = "mpi", .rank = 1, .world_size = 2};
-    options.current_step = [] { return step_.load(); };
-    client_ = *OnDemandClient::Start(options);
+    options_.socket_folder = daemon_.folder();
+    options_.trace_folder = daemon_.folder();
+    options_.poll_ns = 10 * kNsPerMs;
+    options_.job = 42;
+    options_.distributed = {.backend = "mpi", .rank = 1, .world_size = 2};
+    options_.current_step = [] { return step_.load(); };
+    client_ = *OnDemandClient::Start(options_);
     step_ = 0;
     worker_ = std::thread([this] {
       while (!is_over_) {
@@ -84,6 +86,7 @@ class OnDemandClientTest : public testing::Test {
 
   static inline std::atomic<int64_t> step_ = 0;
   TestDaemon daemon_;
+  OnDemandClient::Options options_;
   std::unique_ptr<OnDemandClient> client_;
   std::mutex mutex_;
   std::vector<std::string> warnings_;
@@ -177,6 +180,44 @@ TEST_F(OnDemandClientTest, RefusesWhatItMustNotDo) {
   }
   EXPECT_THAT(warnings(),
               Contains(HasSubstr("ACTIVITIES_DURATION_MSECS=x: it takes")));
+}
+
+std::set<int> OpenDescriptors() {
+  std::set<int> open;
+  for (int fd = 3; fd < 256; ++fd) {
+    if (fcntl(fd, F_GETFD) >= 0) open.insert(fd);
+  }
+  return open;
+}
+
+// Daemons close all descriptors that they do not know, and open files of their
+// own under the same numbers.
+TEST_F(OnDemandClientTest, LeavesTheProgramsFilesAlone) {
+  client_.reset();
+  std::set<int> others = OpenDescriptors();
+  client_ = *OnDemandClient::Start(options_);
+  for (int i = 0; i < 3; ++i) daemon_.Await("req");
+  std::set<int> replaced;
+  for (const int fd : OpenDescriptors()) {
+    if (others.contains(fd)) continue;
+    int pair[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair), 0);
+    ASSERT_EQ(send(pair[0], "x", 1, 0), 1);
+    ASSERT_EQ(dup2(pair[1], fd), fd);
+    close(pair[1]);
+    others.insert(pair[0]);
+    replaced.insert(fd);
+  }
+  EXPECT_FALSE(replaced.empty());
+  while (warnings().empty()) usleep(100);
+  EXPECT_THAT(warnings(), Contains(HasSubstr("has closed the socket")));
+  client_.reset();
+  for (const int fd : replaced) {
+    char byte = 0;
+    EXPECT_EQ(recv(fd, &byte, 1, MSG_DONTWAIT), 1) << fd;
+    // Nobody has written either.
+    EXPECT_EQ(recv(fd, &byte, 1, MSG_DONTWAIT), -1) << fd;
+  }
 }
 
 TEST_F(OnDemandClientTest, IgnoresGarbageAndStrangers) {
