@@ -22,6 +22,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "backends/memory/target/real_allocator.h"
 #include "profiler/record/heap.h"
 
@@ -54,10 +56,10 @@ bool IsHere(const void* function) {
 
 // Runs after the loader has put all libraries into their order.
 __attribute__((constructor)) void Listen() {
-  const bool is_first = IsHere(dlsym(RTLD_DEFAULT, "kymo_heap_hooks_v1"));
+  const bool is_first = IsHere(kymo::memory::FindFirst("kymo_heap_hooks_v1"));
   // A program may bring a malloc that comes before this one. A search that
   // finds nothing calls it, although it may not be ready yet.
-  const bool has_malloc = IsHere(dlsym(RTLD_DEFAULT, "malloc"));
+  const bool has_malloc = IsHere(kymo::memory::FindFirst("malloc"));
   if (is_first && has_malloc &&
       kymo::memory::FindNext("kymo_heap_hooks_v1") != nullptr) {
     return;
@@ -148,14 +150,32 @@ KYMO_INLINE void Free(void* block) {
   return ReportedFree(block);
 }
 
+// One of the C++ library's functions. It is searched until it is found, since a
+// plug-in may bring the library.
+class RealFunction {
+ public:
+  // Null if there is none yet.
+  void* Find(const char* name) {
+    void* found = found_.load(std::memory_order_relaxed);
+    if (found == nullptr) [[unlikely]] {
+      found = kymo::memory::FindNext(name);
+      found_.store(found, std::memory_order_relaxed);
+    }
+    return found;
+  }
+
+ private:
+  std::atomic<void*> found_ = nullptr;
+};
+
 // Does what the C++ library does when operator new runs out of memory: it calls
 // the new handler and throws.
 template <typename... Arguments>
-__attribute__((noinline)) void* RealNew(const char* name,
+__attribute__((noinline)) void* RealNew(RealFunction& real_new,
+                                        const char* name,
                                         Arguments... arguments) {
   using Function = void* (*)(Arguments...);
-  const Function function =
-      reinterpret_cast<Function>(kymo::memory::FindNext(name));
+  const auto function = reinterpret_cast<Function>(real_new.Find(name));
   if (function != nullptr) return function(arguments...);
   constexpr char kMessage[] = "kymo: out of memory in operator new\n";
   (void)!write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1);
@@ -254,21 +274,23 @@ KYMO_HOOK size_t malloc_usable_size(void* block) {
 // jemalloc's call aligned_alloc, while those of others may report nothing.
 #define KYMO_NEW(name, alignment, parameters, ...)             \
   KYMO_HOOK void* name parameters {                            \
+    static constinit RealFunction real_new;                    \
     if (!kymo::memory::NewIsMalloc()) [[unlikely]]             \
-      return RealNew(#name, __VA_ARGS__);                      \
+      return RealNew(real_new, #name, __VA_ARGS__);            \
     void* const block = NewBlock(bytes, alignment);            \
     if (block == nullptr) [[unlikely]] {                       \
       if (alignment == 0 && !kymo::memory::CallsMalloc(#name)) \
         Allocated(nullptr, bytes, KYMO_FRAME);                 \
-      return RealNew(#name, __VA_ARGS__);                      \
+      return RealNew(real_new, #name, __VA_ARGS__);            \
     }                                                          \
     return Allocated(block, bytes, KYMO_FRAME);                \
   }
 
 #define KYMO_DELETE(name, parameters, ...)           \
   KYMO_HOOK void name parameters {                   \
+    static constinit RealFunction real_delete;       \
     if (!kymo::memory::NewIsMalloc()) [[unlikely]] { \
-      RealDelete(#name, __VA_ARGS__);                \
+      RealDelete(real_delete, #name, __VA_ARGS__);   \
       return;                                        \
     }                                                \
     Free(block);                                     \
@@ -276,11 +298,11 @@ KYMO_HOOK size_t malloc_usable_size(void* block) {
 
 namespace {
 template <typename... Arguments>
-__attribute__((noinline)) void RealDelete(const char* name,
+__attribute__((noinline)) void RealDelete(RealFunction& real_delete,
+                                          const char* name,
                                           Arguments... arguments) {
   using Function = void (*)(Arguments...);
-  const Function function =
-      reinterpret_cast<Function>(kymo::memory::FindNext(name));
+  const auto function = reinterpret_cast<Function>(real_delete.Find(name));
   if (function != nullptr) function(arguments...);
 }
 }  // namespace

@@ -1,7 +1,9 @@
 #include "backends/memory/target/real_allocator.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 
 #include <initializer_list>
@@ -199,11 +201,34 @@ bool BaseNameBegins(const char* path, const char* begin) noexcept {
          0;
 }
 
-// The file that has the first function of this name, in the loader's order.
+// Where the file that has this address begins.
+const void* BeginOfFile(const void* address) noexcept {
+  Dl_info info;
+  return dladdr(address, &info) == 0 ? nullptr : info.dli_fbase;
+}
+
 const void* FirstFile(const char* name) noexcept {
-  Dl_info first;
-  return dladdr(dlsym(RTLD_DEFAULT, name), &first) == 0 ? nullptr
-                                                        : first.dli_fbase;
+  return BeginOfFile(FindFirst(name));
+}
+
+// Whether a program only jumps from there to a function of another file.
+bool IsJump(const void* function) noexcept {
+  Dl_info info;
+  void* symbol = nullptr;
+  return dladdr1(function, &info, &symbol, RTLD_DL_SYMENT) != 0 &&
+         symbol != nullptr &&
+         static_cast<const ElfW(Sym)*>(symbol)->st_shndx == SHN_UNDEF;
+}
+
+// The function of the file itself, not of those that it needs.
+void* FindInFile(const link_map& file, const char* name) noexcept {
+  void* const library = dlopen(file.l_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;  // the kernel's
+  void* const found = dlsym(library, name);
+  dlclose(library);
+  return found != nullptr && BeginOfFile(found) == BeginOfFile(file.l_ld)
+             ? found
+             : nullptr;
 }
 
 bool IsFileOfCppLibrary(const char* file) noexcept {
@@ -243,6 +268,26 @@ void* FindNext(const char* name) noexcept {
       found = dlsym(library, name);
       dlclose(library);
     }
+  }
+  --finding;
+  return found;
+}
+
+void* FindFirst(const char* name) noexcept {
+  ++finding;
+  void* found = dlsym(RTLD_DEFAULT, name);
+  if (found != nullptr && IsJump(found)) {
+    found = nullptr;
+    void* const program = dlopen(nullptr, RTLD_LAZY);
+    link_map* file = nullptr;
+    if (program != nullptr && dlinfo(program, RTLD_DI_LINKMAP, &file) == 0) {
+      // Those that were loaded with the program are not unloaded.
+      do {
+        file = file->l_next;
+        if (file != nullptr) found = FindInFile(*file, name);
+      } while (file != nullptr && found == nullptr);
+    }
+    if (program != nullptr) dlclose(program);
   }
   --finding;
   return found;

@@ -51,6 +51,13 @@ bool CallsMalloc(const char* operator_new) noexcept;
 // The function `name` behind the hooks; null if there is none.
 void* FindNext(const char* name) noexcept;
 
+// The function that calls of `name` reach: the first one in the loader's order;
+// null if there is none.
+//
+// A program that is not position-independent and takes a function's address has
+// an entry for it, which jumps to the function. dlsym(RTLD_DEFAULT) finds that.
+void* FindFirst(const char* name) noexcept;
+
 }  // namespace kymo::memory
 
 #endif  // KYMO_BACKENDS_MEMORY_TARGET_REAL_ALLOCATOR_H_

@@ -1,0 +1,35 @@
+// What calls reach if the program takes the address of a library's function.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "backends/memory/target/fixed_program.h"
+#include "backends/memory/target/real_allocator.h"
+
+namespace kymo::memory {
+namespace {
+
+std::string FileOf(const void* function) {
+  Dl_info info = {};
+  return dladdr(function, &info) == 0 ? "" : info.dli_fname;
+}
+
+TEST(FindFirstTest, AJumpOfTheProgramIsNoFunction) {
+  void* const jump = dlsym(RTLD_DEFAULT, "labs");
+  ASSERT_EQ(jump, reinterpret_cast<void*>(AddressOfLabs()));
+  ASSERT_EQ(FileOf(jump).find("libc.so"), std::string::npos)
+      << "the linker made no entry";
+  void* const found = FindFirst("labs");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(FileOf(found).find("libc.so"), std::string::npos) << FileOf(found);
+  EXPECT_EQ(reinterpret_cast<Labs>(found)(-3), 3);
+}
+
+TEST(FindFirstTest, OtherwiseItIsWhatTheLoaderFinds) {
+  EXPECT_EQ(FindFirst("strtoul"), dlsym(RTLD_DEFAULT, "strtoul"));
+  EXPECT_EQ(FindFirst("nobody"), nullptr);
+}
+
+}  // namespace
+}  // namespace kymo::memory
