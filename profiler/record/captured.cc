@@ -158,13 +158,14 @@ void EndCapturedAsync(uint64_t id, const CapturedArg* args, size_t arg_count,
 uint64_t EndCaptured(OpenRange& range, const CapturedArg* args,
                      size_t arg_count, uint64_t ticks) noexcept {
   if (ticks == 0) ticks = TicksNow();
-  if (range.slot == nullptr || ticks == 0) return ticks;
+  if (range.slot == nullptr) return ticks;
   if (arg_count != 0 && IsAnythingOn()) {
     AddArgsTo(range.ticket, SlotIndex(range.slot), args, arg_count, ticks);
   }
   ThreadStream* const stream = thread_stream;
-  if (stream->ticket != range.ticket) {
+  if (stream == nullptr || stream->ticket != range.ticket) {
     EndElsewhereAt(range.slot, range.ticket, range.stream, range.depth, ticks);
+    if (ticks == 0) ticks = TicksNow();
   } else {
     range.slot->end.store(ticks, std::memory_order_release);
     stream->depth = range.depth;

@@ -106,6 +106,20 @@ TEST_F(CapturedTest, ARangeEndsTogetherWithWhatOnlyItsEndKnows) {
   EXPECT_EQ(records.back().depth, records[2].depth + 1);
 }
 
+// A thread that has recorded nothing before has no stream yet.
+TEST_F(CapturedTest, AnotherThreadMayEndARange) {
+  OpenRange ranges[2];
+  for (OpenRange& range : ranges) BeginCaptured(range, Named("range"));
+  const uint64_t ticks = TicksNow();
+  std::thread([&] { EndCaptured(ranges[0], nullptr, 0, ticks); }).join();
+  std::thread([&] { EndCaptured(ranges[1], nullptr, 0); }).join();
+  const std::vector<Record> records = Stop();
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].end, ticks);
+  EXPECT_TRUE(records[1].has_end);
+  EXPECT_GE(records[1].end, ticks);
+}
+
 TEST_F(CapturedTest, AnAsynchronousRangeEndsOnceByItsId) {
   // In several chunks, so that ids differ in all their parts.
   std::vector<uint64_t> ids;
