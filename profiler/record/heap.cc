@@ -44,13 +44,15 @@ std::atomic<uint8_t>& FilterEntry(uint64_t address) noexcept {
 // False: there is no free entry near its place.
 bool AddSampled(uint64_t address) noexcept {
   for (size_t probe = 0; probe < kMaxProbes; ++probe) {
-    uint64_t empty = 0;
+    uint64_t there = 0;
     if (SetEntry(address, probe)
-            .compare_exchange_strong(empty, address,
+            .compare_exchange_strong(there, address,
                                      std::memory_order_relaxed)) {
       FilterEntry(address).fetch_add(1, std::memory_order_relaxed);
       return true;
     }
+    // A block of an earlier recording, which did not see its free.
+    if (there == address) return true;
   }
   return false;
 }

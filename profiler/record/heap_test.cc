@@ -368,5 +368,20 @@ TEST_F(HeapSamplesTest, BlocksThatFindNoPlaceAreCountedAndNotRecorded) {
   }
 }
 
+// Their frees came between two recordings, where nobody sees them.
+TEST_F(HeapSamplesTest, BlocksOfAnEarlierRecordingTakeNoRoom) {
+  const uint32_t bits = GateBits();
+  const std::atomic<uint64_t>& lost =
+      ProcessArena()->header().heap_samples_lost;
+  const uint64_t before = lost.load();
+  for (int recording = 0; recording < 100; ++recording) {
+    OnAllocation(Block(0x1000), 8, nullptr, bits);
+  }
+  EXPECT_EQ(lost.load(), before);
+  OnFree(Block(0x1000), bits);
+  EXPECT_FALSE(MayBeSampled(Block(0x1000)));
+  EXPECT_EQ(Stop().size(), 101u);
+}
+
 }  // namespace
 }  // namespace kymo::record
