@@ -44,6 +44,11 @@ if ((${#files[@]} == 0)); then
     [[ -f $file ]] && files+=("$file")
   done < <(git ls-files -z --cached --others --exclude-standard -- \
     '*.cc' '*.h' '*.cu' '*.cuh')
+  if ((${#files[@]} == 0)); then
+    echo "format.sh: git knows no C++ file here; run it in a clone, or name" \
+      "the files" >&2
+    exit 3
+  fi
 fi
 
 if [[ $mode == write ]]; then
