@@ -1,7 +1,11 @@
 // http.h - as much of an HTTP server as an endpoint for profiles needs: it
 // answers GET requests, each on a connection of its own.
 //
-//   int Serve(int port, const std::function<Answer(const Request&)>& handler);
+//   int port = 6060;
+//   const int listener = http::Listen(port);
+//   for (;;) http::ServeOne(listener, [](const http::Request& request) {
+//     return http::Answer{.body = "this is " + request.path + "\n"};
+//   });
 //
 // It listens on the loopback address alone: a profile tells much about a
 // program, and nothing here asks who wants it.
@@ -25,7 +29,7 @@ struct Answer {
   std::string body;
 };
 
-// Nothing if it is no whole GET request.
+// False if it is no whole GET request.
 bool Parse(const std::string& text, Request& request);
 
 // A listening socket, and its port; -1 with errno. Port 0: any.
