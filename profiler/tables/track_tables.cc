@@ -310,8 +310,7 @@ Table ProcessesTable() {
   return {.name = "processes",
           .meaning = "A process; an exec makes no new row",
           .order = "pid, start",
-          .example =
-              "select pid, parent_pid, name from processes order by pid",
+          .example = "select pid, parent_pid, name from processes order by pid",
           .columns = kProcesses,
           .row_count = [](const Source& s) {
             return s.trace().processes().size();

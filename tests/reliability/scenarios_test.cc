@@ -26,8 +26,8 @@ namespace {
 // the host of this program's sessions.
 const bool library_was_first = [] {
   const std::string paths = getenv("KYMO_LIBRARIES");
-  void* const library = dlopen(paths.substr(paths.rfind(' ') + 1).c_str(),
-                               RTLD_NOW | RTLD_LOCAL);
+  void* const library =
+      dlopen(paths.substr(paths.rfind(' ') + 1).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) abort();
   reinterpret_cast<const char* (*)()>(dlsym(library, "Annotated"))();
   return true;

@@ -23,13 +23,17 @@ constinit RealCalls real = {};
 void FindRealCalls() noexcept {
   const int saved_errno = errno;
 #define X(name) Set(real.name, #name);
-  KYMO_REAL_CALLS(X)
-  X(open)
-  X(open64)
-  X(openat)
-  X(openat64) X(fcntl) X(fcntl64) X(prctl) X(syscall)
+  KYMO_REAL_CALLS(X);
+  X(open);
+  X(open64);
+  X(openat);
+  X(openat64);
+  X(fcntl);
+  X(fcntl64);
+  X(prctl);
+  X(syscall);
 #undef X
-      errno = saved_errno;
+  errno = saved_errno;
 }
 
 }  // namespace kymo::off_cpu

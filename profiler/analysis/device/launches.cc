@@ -97,8 +97,8 @@ uint64_t Launches::FileId(EventIndex event) const {
   const auto at =
       std::ranges::lower_bound(processes, pid, {}, &model::Process::pid);
   const bool is_known = at != processes.end() && at->pid == pid;
-  const auto number = static_cast<uint64_t>(
-      (is_known ? at : processes.end()) - processes.begin());
+  const auto number = static_cast<uint64_t>((is_known ? at : processes.end()) -
+                                            processes.begin());
   return trace_.detail(event)->correlation_id + (number << 32);
 }
 
