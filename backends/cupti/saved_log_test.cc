@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "backends/cupti/log/gpu_log.h"
 #include "backends/cupti/log/log_file.h"
@@ -166,6 +167,17 @@ TEST_F(SavedLogTest, RefusesWhatIsNoLog) {
   std::filesystem::resize_file(path, 3 * kLogHeaderBytes);
   EXPECT_EQ(SavedLog::Map(path).status().code(), absl::StatusCode::kDataLoss);
   EXPECT_FALSE(SavedLog::Map(folder_ + "/none.log").ok());
+}
+
+// The program may make anything in its folder. A pipe would keep its reader
+// waiting for somebody who writes.
+TEST_F(SavedLogTest, APipeIsNoLog) {
+  const std::string path = folder_ + "/cuda-1-2.log";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  ASSERT_EQ(FindLogs(folder_), std::vector<std::string>{path});
+  const absl::Status status = SavedLog::Map(path).status();
+  EXPECT_EQ(std::string(status.message()),
+            "cannot open " + path + ": Invalid argument");
 }
 
 }  // namespace

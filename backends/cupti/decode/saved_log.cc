@@ -16,6 +16,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiler/base/descriptor.h"
+#include "profiler/base/mapped/regular_file.h"
+#include "profiler/base/owned_descriptor.h"
 
 namespace kymo::cupti {
 
@@ -69,18 +71,16 @@ absl::Status SaveLog(const LogHeader& header,
 }
 
 absl::StatusOr<SavedLog> SavedLog::Map(const std::string& path) {
-  const int fd = AboveStandardStreams(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd < 0) {
+  struct stat status = {};
+  const OwnedDescriptor file = OpenRegularFile(path, &status);
+  if (!file.is_open()) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
   }
-  struct stat status = {};
-  fstat(fd, &status);
   const size_t size = static_cast<size_t>(std::max<off_t>(status.st_size, 0));
   void* memory = MAP_FAILED;
   if (size >= kLogHeaderBytes) {
-    memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   }
-  close(fd);
   if (memory == MAP_FAILED) {
     return absl::DataLossError(
         absl::StrCat(path, " is too short for a log of CUDA activities"));
