@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -38,17 +37,6 @@ std::string NameOfProcess(pid_t pid) {
 bool IsGone(pid_t pid) {
   const auto process = processes::ReadProcess(pid);
   return !process || process->has_ended();
-}
-
-// Kineto writes into the file itself.
-bool EndsWithBrace(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  const auto size = static_cast<int64_t>(file.tellg());
-  std::string end(static_cast<size_t>(std::clamp<int64_t>(size, 0, 64)), ' ');
-  file.seekg(-static_cast<std::streamoff>(end.size()), std::ios::end);
-  file.read(end.data(), static_cast<std::streamsize>(end.size()));
-  const size_t last = end.find_last_not_of(" \n\r\t");
-  return file.good() && last != end.npos && end[last] == '}';
 }
 
 }  // namespace
@@ -250,7 +238,7 @@ void DemandDaemon::LookForFile(DemandedProgram& program, bool may_grow) {
       continue;
     }
     const int64_t before = std::exchange(program.file_bytes, about.st_size);
-    // Kymo's files appear whole.
+    // Kymo's files appear whole. Kineto writes into the file itself.
     if (!program.is_kymo && !EndsWithBrace(entry.path())) continue;
     if (may_grow && (before != about.st_size || HasOpen(program.pid, about))) {
       continue;

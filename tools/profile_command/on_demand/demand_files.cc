@@ -17,8 +17,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "profiler/base/mapped/regular_file.h"
 #include "profiler/base/owned_descriptor.h"
 #include "profiler/base/time.h"
+#include "profiler/base/whole_io.h"
 #include "profiler/on_demand/config.h"
 #include "profiler/on_demand/endpoint.h"
 #include "profiler/processes/process_list.h"
@@ -70,12 +72,32 @@ absl::Status CopyTrace(const std::string& from, uid_t user,
     const ssize_t count =
         sendfile(out.get(), in.get(), nullptr, static_cast<size_t>(left));
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) {
+    if (count == 0) {
+      return absl::DataLossError(
+          absl::StrCat(from, " became shorter while it was copied"));
+    }
+    if (count < 0) {
       return absl::ErrnoToStatus(errno, absl::StrCat("could not write ", to));
     }
     left -= count;
   }
   return absl::OkStatus();
+}
+
+bool EndsWithBrace(const std::string& path) {
+  struct stat about = {};
+  const OwnedDescriptor file = OpenRegularFile(path, &about);
+  char end[64];
+  const auto size =
+      std::min<uint64_t>(static_cast<uint64_t>(about.st_size), sizeof(end));
+  if (!file.is_open() ||
+      !ReadWhole(file.get(), static_cast<uint64_t>(about.st_size) - size, end,
+                 size)) {
+    return false;
+  }
+  const std::string_view text(end, size);
+  const size_t last = text.find_last_not_of(" \n\r\t");
+  return last != text.npos && text[last] == '}';
 }
 
 std::string TraceNameOf(const std::string& program) {

@@ -28,9 +28,14 @@ namespace kymo::tools {
 absl::StatusOr<std::string> MakeTraceFolder();
 
 // Copies a regular file of this user to a new file. Of another user's file,
-// nothing but its bytes is taken. kPermissionDenied if it is anything else.
+// nothing but its bytes is taken. kPermissionDenied if it is anything else,
+// kDataLoss if it becomes shorter meanwhile.
 absl::Status CopyTrace(const std::string& from, uid_t user,
                        const std::string& to);
+
+// Whether a regular file ends with a brace, as a trace does that was written to
+// its end.
+bool EndsWithBrace(const std::string& path);
 
 // "train-1234.json" of "train (1234)".
 std::string TraceNameOf(const std::string& program);

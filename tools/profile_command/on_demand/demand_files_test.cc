@@ -1,12 +1,14 @@
 #include "tools/profile_command/on_demand/demand_files.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
@@ -34,6 +36,39 @@ TEST(DemandFilesTest, CopiesRegularFilesOfTheUserAlone) {
       CopyTrace(folder + "/2_7.json", geteuid(), folder + "/o.json").ok());
   EXPECT_FALSE(
       CopyTrace(folder + "/none.json", geteuid(), folder + "/o.json").ok());
+  std::filesystem::remove_all(folder);
+}
+
+// As one that its program cuts off meanwhile: a file of the kernel's is shorter
+// than its size.
+TEST(DemandFilesTest, AFileThatBecomesShorterIsAnError) {
+  const std::string from = "/sys/kernel/mm/transparent_hugepage/enabled";
+  if (!std::filesystem::exists(from)) GTEST_SKIP() << "there is no " << from;
+  const std::string folder = *MakeTraceFolder();
+  const absl::Status status = CopyTrace(from, 0, folder + "/out.json");
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_EQ(std::string(status.message()),
+            from + " became shorter while it was copied");
+  std::filesystem::remove_all(folder);
+}
+
+// A program may put anything in the place of its trace. A pipe would keep its
+// reader waiting for somebody who writes.
+TEST(DemandFilesTest, WholeTracesEndWithABrace) {
+  const std::string folder = *MakeTraceFolder();
+  const std::string path = folder + "/1_7.json";
+  EXPECT_FALSE(EndsWithBrace(path));
+  for (const auto& [text, is_whole] :
+       {std::pair("", false), std::pair("{", false), std::pair("{}", true),
+        std::pair("{}\n \t\r\n", true), std::pair("{},", false)}) {
+    std::ofstream(path) << text;
+    EXPECT_EQ(EndsWithBrace(path), is_whole) << text;
+  }
+  std::ofstream(path) << std::string(1000, ' ') << "}";
+  EXPECT_TRUE(EndsWithBrace(path));
+  std::filesystem::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_FALSE(EndsWithBrace(path));
   std::filesystem::remove_all(folder);
 }
 
