@@ -124,19 +124,30 @@ TEST(DoorSessionsTest, SeveralProgramsAreOneShard) {
 // In a container a program sees other numbers than this process.
 TEST(DoorTargetTest, NumbersBecomeThoseFromOutside) {
   model::TraceShard shard;
-  shard.processes = {{.pid = 1}};
+  shard.processes = {{.pid = 1, .parent_pid = 3}};
   shard.tracks = {{.pid = 1, .id = 1}};
   const ShardSize before = ShardSize::Of(shard);
-  shard.processes.push_back({.pid = 1});
+  shard.processes.push_back({.pid = 1, .parent_pid = 7});
   shard.tracks.push_back({.pid = 1, .id = 1});
   shard.tracks.push_back({.pid = 1, .id = 7});
   Renumber(before, {{1, 501}, {7, 507}}, shard);
   EXPECT_EQ(shard.processes[0].pid, 1);
   EXPECT_EQ(shard.tracks[0].id, 1);
   EXPECT_EQ(shard.processes[1].pid, 501);
+  // Its parent may be any process.
+  EXPECT_EQ(shard.processes[0].parent_pid, 3);
+  EXPECT_EQ(shard.processes[1].parent_pid, 0);
   EXPECT_EQ(shard.tracks[1].pid, 501);
   EXPECT_EQ(shard.tracks[1].id, 501);
   EXPECT_EQ(shard.tracks[2].id, 507);
+}
+
+TEST(DoorTargetTest, NumbersStayWithoutAContainer) {
+  model::TraceShard shard;
+  shard.processes = {{.pid = 1, .parent_pid = 7}};
+  Renumber({}, {}, shard);
+  EXPECT_EQ(shard.processes[0].pid, 1);
+  EXPECT_EQ(shard.processes[0].parent_pid, 7);
 }
 
 }  // namespace

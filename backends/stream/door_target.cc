@@ -13,12 +13,15 @@ namespace kymo::stream {
 
 void Renumber(const ShardSize& before, const OuterNumbers& outer,
               model::TraceShard& shard) {
+  if (outer.empty()) return;
   const auto change = [&](int64_t& number) {
     const auto known = outer.find(number);
     if (known != outer.end()) number = known->second;
   };
   for (size_t i = before.processes; i < shard.processes.size(); ++i) {
     change(shard.processes[i].pid);
+    // Outside, another process has the number that the program sees.
+    shard.processes[i].parent_pid = 0;
   }
   for (size_t i = before.tracks; i < shard.tracks.size(); ++i) {
     change(shard.tracks[i].pid);

@@ -49,8 +49,10 @@ struct ShardSize {
   }
 };
 
-// Numbers by those that a program sees in its container.
+// Numbers by those that a program sees in its container. Empty: it is in none.
 using OuterNumbers = std::map<int64_t, int64_t>;
+// What came into the shard since `before` gets the outer numbers. A process's
+// parent is then not known any more: it is not among them.
 void Renumber(const ShardSize& before, const OuterNumbers& outer,
               model::TraceShard& shard);
 
