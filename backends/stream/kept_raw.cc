@@ -8,7 +8,6 @@
 #include "backends/stream/trace_memory.h"
 
 namespace kymo::stream {
-namespace {}  // namespace
 
 KeptRecording KeptRaw(const std::string& path, uint64_t record_bytes,
                       uint64_t memory_limit) {

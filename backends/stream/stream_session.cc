@@ -238,8 +238,7 @@ class StreamSession : public ActivitySession {
     if (!recording_->Leads(this)) {
       return absl::UnimplementedError(
           "it is switched together with cpu or, where cpu is not recorded, "
-          "with "
-          "the first of itt, memory and nvtx");
+          "with the first of itt, memory and nvtx");
     }
     return recording_->session().SetCollecting(collecting);
   }

@@ -57,10 +57,10 @@ struct QueryLimits {
   // Of one query; 0: none. Looked at between SQLite's instructions: one call of
   // instr, replace or trim with texts of megabytes may exceed it by far.
   DurationNs max_time_ns = 0;
-  // Of what SQLite keeps for a query: sorting, groups, WITH RECURSIVE; and, by
-  // itself, of a QueryResult. The
-  // limit is checked now and then, so a query may exceed it for a moment. 0:
-  // none.
+  // Of what SQLite keeps for a query: sorting, groups, WITH RECURSIVE. A
+  // QueryResult may take as much again. The limit is checked now and then, so a
+  // query may exceed it for a moment. SQLite counts for the whole process: what
+  // other queries take meanwhile counts, too. 0: none.
   int64_t max_memory_bytes = int64_t{1} << 30;
   // The process uses SQLite for these queries alone. Then no query exceeds the
   // limit, not even for a moment: SQLite's limit for the process is set.

@@ -41,7 +41,8 @@ class ResultWriter {
         output_(std::move(output)),
         max_kept_bytes_(max_kept_bytes) {}
 
-  // A result without columns of the same name twice: JSON numbers them.
+  // Begins a result. Columns may have equal names; in JSON these get numbers:
+  // "x", "x:1".
   absl::Status Begin(std::vector<std::string> columns);
   absl::Status Add(std::span<const QueryValue> row);
   absl::Status End();
