@@ -121,6 +121,10 @@ class PoolWriter {
     json_.BeginObject();
     json_.Member("bytes", peak.bytes);
     json_.Member("time_us", peak.bytes == 0 ? 0 : RelativeUs(peak.time_ns));
+    WriteGroups("by_function", profile_.peak_by_function, peak.bytes,
+                [&](const analysis::FunctionMemory& group) {
+                  json_.Member("function", trace_.Name(group.id));
+                });
     WriteStacks("by_stack", peak.by_stack, peak.bytes);
     WriteGroups("by_operation", peak.by_operation, peak.bytes,
                 [&](const OperationMemory& group) {

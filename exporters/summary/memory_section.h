@@ -17,8 +17,8 @@
 //                       freed_bytes and alive_bytes)
 //   totals              allocations, frees, allocated_bytes, freed_bytes,
 //                       alive_bytes, out_of_memory
-//   peak                bytes, time_us (from the window's start), by_stack,
-//                       by_operation
+//   peak                bytes, time_us (from the window's start), by_function,
+//                       by_stack, by_operation
 //   leaks               a list by stack
 //   runtime_kept        count, bytes: alive, too, but kept by the C and C++
 //                       runtime for itself
@@ -33,11 +33,11 @@
 //                       allocated_bytes
 //   step_count          before that limit
 //
-// Lists by stack or operation hold the 50 largest: stack ("FILE(LINE):
-// FUNCTION", innermost first) with its place (the innermost function that is
-// neither an allocator's nor a library's) or operation ("" = outside of all),
-// count, bytes. A last entry has the rest of the sum. Instead of the stack or
-// operation it has others: the number of groups.
+// Lists hold the 50 largest: stack ("FILE(LINE): FUNCTION", innermost first)
+// with its place (the innermost function that is neither an allocator's nor a
+// library's), function (such a place; "" = no stack) or operation ("" = outside
+// of all), count, bytes. A last entry has the rest of the sum. Instead of the
+// stack, function or operation it has others: the number of groups.
 #ifndef KYMO_EXPORTERS_SUMMARY_MEMORY_SECTION_H_
 #define KYMO_EXPORTERS_SUMMARY_MEMORY_SECTION_H_
 

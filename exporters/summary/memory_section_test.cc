@@ -114,6 +114,13 @@ TEST_F(MemorySectionTest, ListsEndWithWhatIsMissingToTheSum) {
     sum += entry.struct_value().fields().at("bytes").number_value();
   }
   EXPECT_EQ(sum, peak.at("bytes").number_value());
+  // All of them in one function.
+  const auto& by_function = peak.at("by_function").list_value();
+  ASSERT_EQ(by_function.values_size(), 1);
+  const auto& function = by_function.values(0).struct_value().fields();
+  EXPECT_EQ(function.at("function").string_value(), "f");
+  EXPECT_EQ(function.at("count").number_value(), 60);
+  EXPECT_EQ(function.at("bytes").number_value(), sum);
 }
 
 TEST_F(MemorySectionTest, AThousandStepsAreListed) {

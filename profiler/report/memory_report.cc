@@ -134,19 +134,27 @@ class Section {
         static_cast<double>(peak.time_ns - trace_.start_ns()) / kNsPerUs;
     AppendTotal("Peak", "", FormatBytes(peak.bytes),
                 absl::StrCat("at ", FormatTime(us, ""), " of the recording"));
+    if (profile_.peak_by_function.size() < peak.by_stack.size()) {
+      AppendNames("Peak by function", profile_.peak_by_function, "[no stack]");
+    }
     AppendStacks("Peak by stack", peak.by_stack, peak.bytes);
     const bool has_operations =
         std::any_of(peak.by_operation.begin(), peak.by_operation.end(),
                     [](auto& group) { return group.id != model::kEmptyName; });
     if (!has_operations) return;
-    AppendGroups("Peak by operation", peak.by_operation, peak.bytes,
-                 [&](const analysis::OperationMemory& group) {
-                   absl::StrAppend(&out_, "  ",
-                                   group.id == model::kEmptyName
-                                       ? "[outside of operations]"
-                                       : ToAbsl(trace_.Name(group.id)),
-                                   "\n");
-                 });
+    AppendNames("Peak by operation", peak.by_operation,
+                "[outside of operations]");
+  }
+
+  // Appends what the peak is made of. `no_name` stands for kEmptyName.
+  template <typename Group>
+  void AppendNames(std::string_view title, const std::vector<Group>& groups,
+                   std::string_view no_name) {
+    AppendGroups(title, groups, profile_.peak.bytes, [&](const Group& group) {
+      const std::string_view name =
+          group.id == model::kEmptyName ? no_name : trace_.Name(group.id);
+      absl::StrAppend(&out_, "  ", ToAbsl(name), "\n");
+    });
   }
 
   void AppendLeaks() {

@@ -9,6 +9,8 @@
 //     Alive at the end             1    1.00 KiB
 //     Temporary                    1    2.00 KiB  (33.33% of allocations)
 //     Peak                              4.00 KiB  at 1.500ms
+//     Peak by function
+//         3.00 KiB   75.00%  1 block  encode
 //     Peak by stack
 //         3.00 KiB   75.00%  1 block
 //             encode  xz.cc:12

@@ -100,6 +100,22 @@ TEST_F(MemoryReportTest, SaysWhoseMemoryItWas) {
 )");
 }
 
+TEST_F(MemoryReportTest, OneFunctionMayHaveSeveralStacks) {
+  for (const uint32_t line : {12, 14}) {
+    memory_.Allocate(
+        {.track = main_, .bytes = 1'024, .stack = Stack("encode", line)},
+        1'500'000);
+  }
+  memory_.Allocate({.track = main_, .bytes = 2'048, .stack = Stack("read", 7)},
+                   1'600'000);
+  EXPECT_THAT(Report(), HasSubstr(R"(
+  Peak by function
+      2.00 KiB   50.00%  2 blocks  encode
+      2.00 KiB   50.00%  1 block  read
+  Peak by stack
+)"));
+}
+
 TEST_F(MemoryReportTest, NothingLeakedIsOneLine) {
   memory_.Free(memory_.Allocate({.track = main_, .bytes = 8}, 2'000'000), main_,
                3'000'000);

@@ -120,8 +120,9 @@ class Page {
     if (trace.memoryPools.length > 0) {
       views.push({ id: "memory", title: "Memory", make: () => memoryView(trace,
         { openTime: (time) => this.showMoment(time),
-          openStack: (row) => this.showStack(row.stack || [], row.bytes,
-            true) }) });
+          openStack: (row) => this.showStack(row.stack || [], row.bytes, true),
+          openFunction: (row) => this.showStack([row.function || ""], row.bytes,
+            true, row.function || "", true) }) });
     }
     return views;
   }

@@ -92,6 +92,10 @@ using StackMemorySums = MemorySums<model::StackId>;
 using OperationMemory = MemoryGroup<model::NameId>;
 using OperationMemorySums = MemorySums<model::NameId>;
 
+// By the name of the innermost function that is neither an allocator's nor a
+// library's (AllocationFrames::OwnCaller); kEmptyName: there is none.
+using FunctionMemory = MemoryGroup<model::NameId>;
+
 }  // namespace kymo::analysis
 
 #endif  // KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_GROUPS_H_

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "profiler/analysis/memory/allocation_frames.h"
 #include "profiler/analysis/memory/live_bytes.h"
 #include "profiler/analysis/memory/memory_blocks.h"
 #include "profiler/analysis/memory/memory_sums.h"
@@ -85,6 +87,30 @@ std::vector<MemoryProfile> FromRecords(const model::Trace& trace,
     profiles[p].steps = std::move(steps[p]);
   }
   return profiles;
+}
+
+// A program may have hundreds of thousands of stacks.
+std::vector<FunctionMemory> ByFunction(const model::Trace& trace,
+                                       const std::vector<StackMemory>& by_stack,
+                                       AllocationFrames& frames) {
+  const model::StackTable& stacks = trace.stacks();
+  absl::flat_hash_map<model::NameId, FunctionMemory> sums;
+  for (const StackMemory& group : by_stack) {
+    const model::StackId caller = frames.OwnCaller(group.id);
+    const model::NameId function =
+        caller == model::kEmptyStack
+            ? model::kEmptyName
+            : stacks.frame(stacks.leaf(caller)).function;
+    FunctionMemory& sum = sums[function];
+    sum.id = function;
+    sum.count += group.count;
+    sum.bytes += group.bytes;
+  }
+  std::vector<FunctionMemory> groups;
+  groups.reserve(sums.size());
+  for (const auto& [id, group] : sums) groups.push_back(group);
+  SortLargestFirst(groups);
+  return groups;
 }
 
 MemoryAmount AmountOf(const model::BlockSum& sum) {
@@ -229,6 +255,10 @@ std::vector<MemoryProfile> ProfileMemory(const model::Trace& trace) {
   std::vector<MemoryProfile> profiles = FromRecords(trace, pools, runtime);
   AddFolded(trace, pools, runtime, profiles);
   AddCounts(trace, pools, profiles);
+  AllocationFrames frames(trace);
+  for (MemoryProfile& profile : profiles) {
+    profile.peak_by_function = ByFunction(trace, profile.peak.by_stack, frames);
+  }
   std::sort(profiles.begin(), profiles.end(),
             [](const auto& a, const auto& b) { return a.pool < b.pool; });
   return profiles;

@@ -86,7 +86,8 @@ struct MemoryProfile {
   MemoryDetail detail = MemoryDetail::kRecords;
   MemoryTotals totals;
   MemoryPeak peak;
-  std::vector<StackMemory> leaks;  // largest first
+  std::vector<FunctionMemory> peak_by_function;  // largest first
+  std::vector<StackMemory> leaks;                // largest first
   // These blocks were alive as well, but are no leaks: see runtime_memory.h.
   RuntimeKept runtime_kept;
   TemporaryAllocations temporary;

@@ -96,6 +96,31 @@ TEST_F(MemoryProfileTest, ThePeakIsMadeOfTheBlocksAliveThen) {
                                           {model::kEmptyName, 1, 100}}));
 }
 
+TEST_F(MemoryProfileTest, ThePeakIsAddedUpByTheProgramsFunction) {
+  auto& stacks = builder_.data().stacks;
+  const auto inside = [&](StackId caller, std::string_view function) {
+    return stacks.Push(
+        caller, stacks.AddFrame({.function = builder_.Intern(function)}));
+  };
+  const StackId read = Stack("read");
+  const StackId grow = inside(
+      inside(read, "std::vector<int>::push_back(int&&)"), "operator new");
+  const StackId other_read = inside(Stack("main"), "read");
+  memory_.Allocate({.track = main_, .bytes = 100, .stack = grow}, 10);
+  memory_.Allocate({.track = main_, .bytes = 20, .stack = other_read}, 20);
+  memory_.Allocate({.track = main_, .bytes = 50, .stack = Stack("parse")}, 30);
+  memory_.Allocate({.track = main_, .bytes = 1}, 40);
+  const MemoryProfile profile = ProfileOfHeap();
+  ASSERT_EQ(profile.peak.by_stack.size(), 4u);
+  const auto name = [&](std::string_view text) {
+    return *trace_->strings().Find(text);
+  };
+  EXPECT_EQ(profile.peak_by_function,
+            (std::vector<FunctionMemory>{{name("read"), 2, 120},
+                                         {name("parse"), 1, 50},
+                                         {model::kEmptyName, 1, 1}}));
+}
+
 TEST_F(MemoryProfileTest, OfEqualPeaksTheFirstCounts) {
   const auto block = memory_.Allocate({.track = main_, .bytes = 100}, 10);
   memory_.Free(block, main_, 20);
