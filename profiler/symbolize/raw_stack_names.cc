@@ -37,6 +37,9 @@ bool IsOfRuntime(const ElfModule& module) {
 bool IsOfMpi(const ElfModule& module) {
   return module.short_name().starts_with("libkymo_mpi");
 }
+bool IsOfCalls(const ElfModule& module) {
+  return module.short_name().starts_with("libkymo_calls");
+}
 
 // What the program would do without Kymo has no frame of a hook in its stack:
 // nobody looks for these. What Kymo itself does in MPI_Init and MPI_Finalize,
@@ -50,16 +53,16 @@ bool IsHook(const ElfModule& module, std::span<const NamedFrame> names) {
          });
 }
 
-// The installed libraries have no names of their inner functions, and nobody
-// needs to know them.
-void NameKymosOwn(std::vector<NamedFrame>& names) {
-  if (std::ranges::none_of(names, &NamedFrame::is_resolved)) {
-    names = {{.function = "[Kymo]"}};
-  }
-}
+// What Kymo does beside the program is one function: nobody needs to know its
+// parts.
+std::vector<NamedFrame> KymosOwn() { return {{.function = "[Kymo]"}}; }
 
-// Says in the names whose functions they are.
+// Says in the names whose functions they are. Installed libraries have none.
 void MarkAsKymos(std::vector<NamedFrame>& names) {
+  if (std::ranges::none_of(names, &NamedFrame::is_resolved)) {
+    names = KymosOwn();
+    return;
+  }
   for (NamedFrame& frame : names) {
     if (!frame.function.empty()) frame.function.insert(0, "[Kymo] ");
   }
@@ -78,15 +81,15 @@ void ReadNames(ModuleId module, const ModuleTable& modules,
     places.symbols = KernelSymbols::OfThisMachine(places.addresses.back());
     return;
   }
-  ModuleSymbolizer symbolizer(modules.module(module), places.addresses);
-  const bool is_of_mpi = IsOfMpi(modules.module(module));
-  const bool is_kymos =
-      is_of_mpi || IsOfRuntime(modules.module(module)) ||
-      modules.module(module).short_name().starts_with("libkymo_calls");
+  const ElfModule& file = modules.module(module);
+  if (IsOfRuntime(file) || IsOfCalls(file)) {
+    places.names.assign(places.addresses.size(), KymosOwn());
+    return;
+  }
+  ModuleSymbolizer symbolizer(file, places.addresses);
   for (const uint64_t address : places.addresses) {
     places.names.push_back(symbolizer.Name(address));
-    if (is_of_mpi) MarkAsKymos(places.names.back());
-    if (is_kymos) NameKymosOwn(places.names.back());
+    if (IsOfMpi(file)) MarkAsKymos(places.names.back());
   }
   places.missing_debug_files = symbolizer.missing_debug_files();
 }

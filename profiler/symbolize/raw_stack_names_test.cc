@@ -109,6 +109,31 @@ INSTANTIATE_TEST_SUITE_P(Libraries, HooksTest,
                          testing::Values("/nowhere/libkymo_runtime.so",
                                          "/nowhere/libkymo_mpi.so"));
 
+// A library that is not stripped has names for the parts of Kymo's work.
+TEST(RawStackNamesTest, KymosOwnWorkIsOneFunction) {
+  const std::string folder = testing::TempDir();
+  const auto name_of = [&](const std::string& file) {
+    TestElf elf;
+    elf.AddCode(0, 0x2000, 0x1000);
+    elf.AddSymbols(SHT_SYMTAB, {Function("WalkFrom", 0x1000, 16)});
+    elf.WriteTo(folder + file);
+    ModuleTable modules;
+    const ModuleId module =
+        modules.File(getpid(), {.path = folder + file, .mapped_ns = INT64_MAX});
+    RawStacks stacks;
+    const std::vector<CodePlace> places = {{module, 0x1004}};
+    const RawStackId stack = stacks.Intern(places);
+    model::TraceShard shard;
+    const auto ids = SymbolizeStacks(stacks, modules, shard);
+    return std::string(shard.strings.Get(
+        shard.stacks.frame(shard.stacks.leaf(ids[stack])).function));
+  };
+  EXPECT_EQ(name_of("/libother.so"), "WalkFrom");
+  EXPECT_EQ(name_of("/libkymo_runtime_memory.so"), "[Kymo]");
+  EXPECT_EQ(name_of("/libkymo_calls.so"), "[Kymo]");
+  EXPECT_EQ(name_of("/libkymo_mpi.so"), "[Kymo] WalkFrom");
+}
+
 // --- named_places.h ---
 
 TEST(NamedPlacesTest, EachPlaceHasOneNumber) {
