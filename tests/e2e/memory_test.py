@@ -293,14 +293,14 @@ class MemoryTest(unittest.TestCase):
         self.assertEqual(result.stdout, b"fine\n")
 
     def test_libc_starts_with_the_programs_arguments(self):
-        # Whatever the hooks do before libc's own constructor has run.
+        # Whatever the hooks do before libc is ready. This program takes malloc's address.
         result = self.profile(
             "/usr/bin/python3", "-c",
             "import ctypes\n"
-            "libc = ctypes.CDLL(None)\n"
             "name = 'program_invocation_short_name'\n"
-            "print(ctypes.c_char_p.in_dll(libc, name).value.decode())")
+            "print(ctypes.c_char_p.in_dll(ctypes.CDLL(None), name).value.decode())")
         self.assertEqual(result.stdout, b"python3\n")
+        self.assertEqual(result.loss("heaps_not_watched"), 0)
 
     def test_an_exec_begins_a_new_heap(self):
         # Without address randomisation both programs' blocks stand at the same

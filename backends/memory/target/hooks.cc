@@ -56,10 +56,10 @@ bool IsHere(const void* function) {
 
 // Runs after the loader has put all libraries into their order.
 __attribute__((constructor)) void Listen() {
-  const bool is_first = IsHere(kymo::memory::FindFirst("kymo_heap_hooks_v1"));
+  const bool is_first = IsHere(dlsym(RTLD_DEFAULT, "kymo_heap_hooks_v1"));
   // A program may bring a malloc that comes before this one. A search that
   // finds nothing calls it, although it may not be ready yet.
-  const bool has_malloc = IsHere(kymo::memory::FindFirst("malloc"));
+  const bool has_malloc = kymo::memory::ReachesHooks("malloc");
   if (is_first && has_malloc &&
       kymo::memory::FindNext("kymo_heap_hooks_v1") != nullptr) {
     return;

@@ -207,10 +207,6 @@ const void* BeginOfFile(const void* address) noexcept {
   return dladdr(address, &info) == 0 ? nullptr : info.dli_fbase;
 }
 
-const void* FirstFile(const char* name) noexcept {
-  return BeginOfFile(FindFirst(name));
-}
-
 // Whether a program only jumps from there to a function of another file.
 bool IsJump(const void* function) noexcept {
   Dl_info info;
@@ -218,17 +214,6 @@ bool IsJump(const void* function) noexcept {
   return dladdr1(function, &info, &symbol, RTLD_DL_SYMENT) != 0 &&
          symbol != nullptr &&
          static_cast<const ElfW(Sym)*>(symbol)->st_shndx == SHN_UNDEF;
-}
-
-// The function of the file itself, not of those that it needs.
-void* FindInFile(const link_map& file, const char* name) noexcept {
-  void* const library = dlopen(file.l_name, RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return nullptr;  // the kernel's
-  void* const found = dlsym(library, name);
-  dlclose(library);
-  return found != nullptr && BeginOfFile(found) == BeginOfFile(file.l_ld)
-             ? found
-             : nullptr;
 }
 
 bool IsFileOfCppLibrary(const char* file) noexcept {
@@ -242,7 +227,7 @@ bool FindNewIsMalloc() noexcept {
   // new and delete that the C++ library's other forms call.
   for (const char* name :
        {"malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv"}) {
-    if (FirstFile(name) != FirstFile("kymo_heap_hooks_v1")) return false;
+    if (!ReachesHooks(name)) return false;
   }
   const char* const file = FileOf(FindNext("_Znwm"));
   return IsFileOfCppLibrary(file) ||
@@ -273,24 +258,11 @@ void* FindNext(const char* name) noexcept {
   return found;
 }
 
-void* FindFirst(const char* name) noexcept {
-  ++finding;
-  void* found = dlsym(RTLD_DEFAULT, name);
-  if (found != nullptr && IsJump(found)) {
-    found = nullptr;
-    void* const program = dlopen(nullptr, RTLD_LAZY);
-    link_map* file = nullptr;
-    if (program != nullptr && dlinfo(program, RTLD_DI_LINKMAP, &file) == 0) {
-      // Those that were loaded with the program are not unloaded.
-      do {
-        file = file->l_next;
-        if (file != nullptr) found = FindInFile(*file, name);
-      } while (file != nullptr && found == nullptr);
-    }
-    if (program != nullptr) dlclose(program);
-  }
-  --finding;
-  return found;
+bool ReachesHooks(const char* name) noexcept {
+  const void* const found = dlsym(RTLD_DEFAULT, name);
+  return IsJump(found) ||
+         BeginOfFile(found) ==
+             BeginOfFile(dlsym(RTLD_DEFAULT, "kymo_heap_hooks_v1"));
 }
 
 bool CallsMalloc(const char* operator_new) noexcept {

@@ -51,12 +51,12 @@ bool CallsMalloc(const char* operator_new) noexcept;
 // The function `name` behind the hooks; null if there is none.
 void* FindNext(const char* name) noexcept;
 
-// The function that calls of `name` reach: the first one in the loader's order;
-// null if there is none.
+// Whether calls of `name`, which the hooks define, reach them.
 //
 // A program that is not position-independent and takes a function's address has
 // an entry for it, which jumps to the function. dlsym(RTLD_DEFAULT) finds that.
-void* FindFirst(const char* name) noexcept;
+// It leads to the hooks, whose library is preloaded before others.
+bool ReachesHooks(const char* name) noexcept;
 
 }  // namespace kymo::memory
 
