@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiler/analysis/memory/runtime_memory.h"
+#include "profiler/analysis/wait_functions.h"
 #include "profiler/base/strings.h"
 
 namespace kymo::analysis {
@@ -25,42 +26,6 @@ namespace {
 
 // A stripped program has names of some functions only.
 constexpr int kMostNameless = 4;
-
-// Of the C library, which a program may have in its own file, and of what C++'s
-// headers put there. Two underscores are reserved for them. Compilers have such
-// names for parts of a function, too.
-bool IsOfRuntime(std::string_view function) {
-  if (function.find("omp_outlined") != std::string_view::npos) return false;
-  constexpr std::string_view kBegins[] = {"__", "_IO_", "pthread_", "sem_",
-                                          "futex_"};
-  constexpr std::string_view kNames[] = {"clock_nanosleep", "nanosleep",
-                                         "sleep", "syscall", "usleep"};
-  return std::ranges::any_of(
-             kBegins,
-             [&](auto begin) { return function.starts_with(begin); }) ||
-         std::ranges::count(kNames, function) > 0;
-}
-
-// Functions of a static C library that wait. Elsewhere, one of the program's
-// may have such a name.
-bool IsStaticCall(std::string_view function) {
-  if (function.ends_with("64")) function.remove_suffix(2);
-  constexpr std::string_view kNames[] = {
-      "accept",      "accept4",    "connect",    "epoll_pwait",  "epoll_wait",
-      "fcntl",       "fdatasync",  "fflush",     "fgetc",        "fgets",
-      "flock",       "fputs",      "fread",      "fsync",        "fwrite",
-      "getc",        "getline",    "lockf",      "msgrcv",       "msgsnd",
-      "open",        "openat",     "pause",      "pclose",       "poll",
-      "popen",       "ppoll",      "pread",      "preadv",       "pselect",
-      "puts",        "pwrite",     "pwritev",    "read",         "readv",
-      "recv",        "recvfrom",   "recvmmsg",   "recvmsg",      "select",
-      "semop",       "semtimedop", "send",       "sendfile",     "sendmmsg",
-      "sendmsg",     "sendto",     "sigsuspend", "sigtimedwait", "sigwait",
-      "sigwaitinfo", "splice",     "syncfs",     "system",       "vfork",
-      "wait",        "wait3",      "wait4",      "waitid",       "waitpid",
-      "write",       "writev"};
-  return std::ranges::count(kNames, function) > 0;
-}
 
 // The lambda that a function of C++'s library has among its parameters: of
 // "std::_Invoker<std::tuple<main::{lambda()#3}> >::f()" it is
@@ -88,13 +53,6 @@ std::string_view LambdaIn(std::string_view function) {
 // interpreter's loop. Their module is their file.
 bool IsOfPython(const model::Frame& frame) {
   return frame.module != model::kEmptyName && frame.module == frame.file;
-}
-
-// Python's interpreter, or the part of its library that is written in C.
-bool IsOfInterpreter(std::string_view module) {
-  const std::string_view name = module.substr(module.rfind('/') + 1);
-  return name.starts_with("python") || name.starts_with("libpython") ||
-         module.find("/lib-dynload/") != std::string_view::npos;
 }
 
 }  // namespace
@@ -126,11 +84,14 @@ WaitPlace WaitPlaces::At(StackId stack) {
   };
   WaitPlace at = {.stack = OwnFunction(of_user)};
   const StackId python = PythonCaller(at.stack);
-  if (python == model::kEmptyStack) {
-    at.is_of_interpreter = IsOfInterpreter(module_of(at.stack));
-    at.stack = NamedCaller(at.stack);
-  } else {
+  const StackId compiled = CompiledCaller(at.stack);
+  if (python != model::kEmptyStack) {
     at.stack = python;
+  } else if (compiled != model::kEmptyStack) {
+    at.stack = compiled;
+  } else {
+    at.is_of_interpreter = IsPythonsFile(module_of(at.stack));
+    at.stack = NamedCaller(at.stack);
   }
   at.name = NameOf(at.stack);
   at.module = module_of(at.stack);
@@ -149,7 +110,7 @@ StackId WaitPlaces::OwnFunction(StackId of_user) {
   for (StackId place = own; place != model::kEmptyStack;) {
     const std::string_view function =
         trace_.Name(stacks.frame(stacks.leaf(place)).function);
-    if (!IsOfRuntime(function) && !(is_static && IsStaticCall(function))) {
+    if (!IsWaitFunction(function) && !(is_static && IsStaticCall(function))) {
       return place;
     }
     place = stacks.parent(place);
@@ -193,9 +154,36 @@ StackId WaitPlaces::PythonCaller(StackId place) const {
   for (; place != model::kEmptyStack; place = stacks.parent(place)) {
     const model::Frame& frame = stacks.frame(stacks.leaf(place));
     if (IsOfPython(frame)) return place;
-    if (!IsOfInterpreter(trace_.Name(frame.module))) break;
+    if (!IsPythonsFile(trace_.Name(frame.module))) break;
   }
   return model::kEmptyStack;
+}
+
+StackId WaitPlaces::CompiledCaller(StackId place) const {
+  const model::StackTable& stacks = trace_.stacks();
+  const auto module_of = [&](StackId id) {
+    return trace_.Name(stacks.frame(stacks.leaf(id)).module);
+  };
+  if (!IsVirtualMachine(module_of(place))) return model::kEmptyStack;
+  StackId of_library = model::kEmptyStack;
+  for (; place != model::kEmptyStack; place = stacks.parent(place)) {
+    const std::string_view function =
+        trace_.Name(stacks.frame(stacks.leaf(place)).function);
+    if (module_of(place) != "[jit]") {
+      const bool is_machine = of_library == model::kEmptyStack &&
+                              !IsV8sInterpreter(function) &&
+                              IsVirtualMachine(module_of(place));
+      if (!is_machine) break;
+      continue;
+    }
+    const JitFunction kind = KindOfJitFunction(function);
+    if (kind == JitFunction::kProgram) return place;
+    if (kind == JitFunction::kInterpreter) break;
+    if (kind == JitFunction::kLibrary && of_library == model::kEmptyStack) {
+      of_library = place;
+    }
+  }
+  return of_library;
 }
 
 StackId WaitPlaces::NamedCaller(StackId place) const {

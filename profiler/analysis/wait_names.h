@@ -44,11 +44,12 @@ class WaitPlaces {
       : trace_(trace), frames_(trace) {}
 
   // The function of the program in which a thread waited: the innermost one
-  // that is neither the kernel's nor of the C and C++ runtime. If that has no
-  // name, the one that called it in the same file. If it is of Python's
-  // interpreter, the function of Python, if that is known. "[no stack]" of an
-  // empty stack. A lambda without a name has that of the function that called
-  // it, or of the thread that runs it.
+  // that is neither the kernel's nor of the C and C++ runtime, nor a library's
+  // around these (IsWaitFunction). If that has no name, the one that called it
+  // in the same file. If it is of Python's interpreter, or of a virtual machine
+  // of Java or JavaScript, the function of that language, if that is known.
+  // "[no stack]" of an empty stack. A lambda without a name has that of the
+  // function that called it, or of the thread that runs it.
   WaitPlace At(model::StackId stack);
   std::string Of(model::StackId stack) { return At(stack).name; }
   // The same of a stack that called a function. Helpers of the C++ library
@@ -60,6 +61,7 @@ class WaitPlaces {
   model::StackId WithoutKernel(model::StackId stack) const;
   model::StackId NamedCaller(model::StackId place) const;
   model::StackId PythonCaller(model::StackId place) const;
+  model::StackId CompiledCaller(model::StackId place) const;
   model::StackId OwnFunction(model::StackId of_user);
   std::string NameOf(model::StackId place);
 

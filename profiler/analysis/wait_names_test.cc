@@ -154,6 +154,70 @@ TEST(WaitNamesTest, OfTheInterpretersFunctionsTheOneOfPythonCounts) {
   EXPECT_FALSE(places.At(lock).is_of_interpreter);
 }
 
+// Each takes its locks in one function, which says nothing.
+TEST(WaitNamesTest, LocksOfLibrariesAreNotThePlace) {
+  TestTrace t;
+  const auto node =
+      t.Stack({"clone3", "PlatformWorkerThread(void*)", "uv_cond_wait"});
+  const auto qt = t.Stack({"Load()", "QMutex::lock()"});
+  const auto go = t.Stack({"main.main", "os.(*File).Sync", "syscall.Fsync",
+                           "runtime/internal/syscall.Syscall6"});
+  const auto alone = t.Stack({"uv_mutex_lock"});
+  const model::Trace trace = std::move(t).Build();
+  WaitPlaces places(trace);
+  EXPECT_EQ(places.Of(node), "PlatformWorkerThread(void*)");
+  EXPECT_EQ(places.Of(qt), "Load()");
+  EXPECT_EQ(places.Of(go), "main.main");
+  EXPECT_EQ(places.Of(alone), "uv_mutex_lock");
+}
+
+TEST(WaitNamesTest, OfAVirtualMachineTheFunctionThatItCompiledCounts) {
+  TestTrace t;
+  const auto in = [&](model::StackId parent, const char* module,
+                      std::initializer_list<const char*> functions) {
+    for (const char* const function : functions) {
+      parent = t.data().stacks.Push(
+          parent, t.data().stacks.AddFrame({.function = t.Intern(function),
+                                            .module = t.Intern(module)}));
+    }
+    return parent;
+  };
+  constexpr char kJava[] = "/usr/lib/jvm/java-17/lib/server/libjvm.so";
+  constexpr char kNode[] = "/usr/bin/node";
+  constexpr char kJit[] = "[jit]";
+  const auto run = in(model::kEmptyStack, kJava, {"JavaCalls::call()"});
+  const auto shared = in(run, kJit, {"StubRoutines (1)", "void T.share()"});
+  const auto monitor =
+      in(shared, kJava,
+         {"SharedRuntime::monitor_enter_helper()", "ObjectMonitor::EnterI()",
+          "os::PlatformEvent::park()"});
+  const auto queue = in(in(shared, kJit,
+                           {"void java.util.concurrent.locks.Lock.park()",
+                            "void jdk.internal.misc.Unsafe.park()"}),
+                        kJava, {"Unsafe_Park", "Parker::park()"});
+  const auto of_library =
+      in(in(run, kJit, {"Interpreter", "void jdk.internal.misc.Unsafe.park()"}),
+         kJava, {"Unsafe_Park"});
+  const auto interpreted =
+      in(in(shared, kJit, {"Interpreter"}), kJava,
+         {"InterpreterRuntime::monitorenter()", "ObjectMonitor::EnterI()"});
+  const auto script = in(in(model::kEmptyStack, kJit, {"locked"}), kNode,
+                         {"v8::internal::Runtime::Wait()"});
+  const auto unknown = in(in(model::kEmptyStack, kJit, {"main"}), kNode,
+                          {"Builtins_InterpreterEntryTrampoline", "Wait()"});
+  const auto library = in(shared, "/usr/lib/libsqlite3.so", {"Step"});
+  const model::Trace trace = std::move(t).Build();
+  WaitPlaces places(trace);
+  EXPECT_EQ(places.Of(monitor), "void T.share()");
+  EXPECT_EQ(places.At(monitor).module, "[jit]");
+  EXPECT_EQ(places.Of(queue), "void T.share()");
+  EXPECT_EQ(places.Of(of_library), "void jdk.internal.misc.Unsafe.park()");
+  EXPECT_EQ(places.Of(interpreted), "InterpreterRuntime::monitorenter()");
+  EXPECT_EQ(places.Of(script), "locked");
+  EXPECT_EQ(places.Of(unknown), "Wait()");
+  EXPECT_EQ(places.Of(library), "Step");
+}
+
 TEST(WaitNamesTest, TheKernelsPartOfTheCLibraryIsNotTheProgram) {
   TestTrace t;
   const auto burn = t.Stack({"main", "Burn()"});
