@@ -113,9 +113,8 @@ class OffCpuBackend final : public ActivityBackend {
     if (!has_switches) {
       return off_cpu::NewTotalsSession();
     }
-    // Stacks that hooks take in the program show the interpreter alone.
     const bool has_looks_only =
-        options.is_default && !sampling::IsRunByPython(options.target_path);
+        options.is_default && sampling::HooksSeeWaits(options.target_path);
     return off_cpu::NewOffCpuSession(
         has_looks_only ? off_cpu::StackSource::kLooks
                        : off_cpu::StackSource::kSamplesAndLooks);

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 
 #include "profiler/base/mapped/regular_file.h"
@@ -17,15 +18,45 @@
 namespace kymo::sampling {
 namespace {
 
-bool HasInterpreter(Elf* elf) {
+// Whether `is_it` is true of a segment.
+template <typename IsIt>
+bool HasSegment(Elf* elf, const IsIt& is_it) {
   size_t count = 0;
   elf_getphdrnum(elf, &count);
   for (size_t i = 0; i < count; ++i) {
     GElf_Phdr segment;
     if (gelf_getphdr(elf, static_cast<int>(i), &segment) == nullptr) break;
-    if (segment.p_type == PT_INTERP) return true;
+    if (is_it(segment)) return true;
   }
   return false;
+}
+
+bool HasInterpreter(Elf* elf) {
+  return HasSegment(elf, [](const GElf_Phdr& segment) {
+    return segment.p_type == PT_INTERP;
+  });
+}
+
+// Each program of Go has a note with the number of its build.
+bool HasNoteOfGo(Elf* elf) {
+  constexpr std::string_view kOwner{"Go\0", 3};
+  return HasSegment(elf, [&](const GElf_Phdr& segment) {
+    if (segment.p_type != PT_NOTE) return false;
+    Elf_Data* const data =
+        elf_getdata_rawchunk(elf, static_cast<int64_t>(segment.p_offset),
+                             segment.p_filesz, ELF_T_NHDR);
+    if (data == nullptr) return false;
+    const std::string_view bytes(static_cast<const char*>(data->d_buf),
+                                 data->d_size);
+    GElf_Nhdr note;
+    size_t name = 0;
+    size_t text = 0;
+    for (size_t at = 0;
+         (at = gelf_getnote(data, at, &note, &name, &text)) != 0;) {
+      if (bytes.substr(name, note.n_namesz).starts_with(kOwner)) return true;
+    }
+    return false;
+  });
 }
 
 bool IsNamedPython(const std::filesystem::path& path) {
@@ -76,6 +107,7 @@ ElfProgram InspectProgram(const std::string& path) {
   if (elf != nullptr && elf_kind(elf) == ELF_K_ELF) {
     program.is_elf = true;
     program.is_static = !HasInterpreter(elf);
+    program.is_go = HasNoteOfGo(elf);
   }
   if (elf != nullptr) elf_end(elf);
   return program;
@@ -100,6 +132,11 @@ bool IsRunByPython(const std::string& path) {
   const auto target = std::filesystem::canonical(path, error);
   if (error || !std::filesystem::is_regular_file(target, error)) return false;
   return IsNamedPython(target) || IsNamedPython(InterpreterOf(path));
+}
+
+bool HooksSeeWaits(const std::string& path) {
+  const ElfProgram program = InspectProgram(path);
+  return !program.is_static && !program.is_go && !IsRunByPython(path);
 }
 
 }  // namespace kymo::sampling

@@ -9,6 +9,7 @@ namespace kymo::sampling {
 struct ElfProgram {
   bool is_elf = false;        // false: a script, or unreadable
   bool is_static = false;     // an executable without a loader (PT_INTERP)
+  bool is_go = false;         // of Go, whose threads do not wait in libc
   bool changes_user = false;  // set-uid or set-gid to somebody else
   bool is_hidden = false;     // this user may execute it, but not read it
 };
@@ -26,6 +27,11 @@ std::string ObstacleToEvents(const std::string& path);
 // interpreter in a script's first line (also behind `env`) begins with
 // "python". False if it cannot be read.
 bool IsRunByPython(const std::string& path);
+
+// Whether hooks of the C library's functions tell where the program at `path`
+// waits. Static programs have no hooks, Go's make their system calls without
+// the C library, and the stacks of Python's show the interpreter alone.
+bool HooksSeeWaits(const std::string& path);
 
 }  // namespace kymo::sampling
 

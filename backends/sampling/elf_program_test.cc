@@ -49,6 +49,50 @@ TEST(ElfProgramTest, ProgramsWithoutAnInterpreterAreStatic) {
   const ElfProgram program = InspectProgram(Write("static", bytes));
   EXPECT_TRUE(program.is_elf);
   EXPECT_TRUE(program.is_static);
+  EXPECT_FALSE(program.is_go);
+  EXPECT_FALSE(HooksSeeWaits(testing::TempDir() + "/static"));
+}
+
+// A dynamic program with two notes.
+TEST(ElfProgramTest, ProgramsOfGoHaveItsNote) {
+  const auto write = [](const std::string& name, const std::string& owner) {
+    const auto note = [](const std::string& of) {
+      const Elf64_Nhdr header = {.n_namesz = 4, .n_descsz = 4, .n_type = 4};
+      return std::string(reinterpret_cast<const char*>(&header),
+                         sizeof(header)) +
+             (of + std::string(4, '\0')).substr(0, 4) + "abcd";
+    };
+    const std::string notes = note("GNU") + note(owner);
+    Elf64_Ehdr header = {};
+    std::ifstream("/proc/self/exe", std::ios::binary)
+        .read(reinterpret_cast<char*>(&header), sizeof(header));
+    header.e_phoff = sizeof(header);
+    header.e_phnum = 2;
+    header.e_shoff = 0;
+    header.e_shnum = header.e_shstrndx = 0;
+    const Elf64_Phdr segments[2] = {
+        {.p_type = PT_INTERP},
+        {.p_type = PT_NOTE,
+         .p_offset = sizeof(header) + sizeof(segments),
+         .p_filesz = notes.size(),
+         .p_align = 4}};
+    return Write(name, std::string(reinterpret_cast<const char*>(&header),
+                                   sizeof(header)) +
+                           std::string(reinterpret_cast<const char*>(segments),
+                                       sizeof(segments)) +
+                           notes);
+  };
+  EXPECT_TRUE(InspectProgram(write("go", "Go")).is_go);
+  EXPECT_FALSE(HooksSeeWaits(testing::TempDir() + "/go"));
+  EXPECT_FALSE(InspectProgram(write("no_go", "Gox")).is_go);
+  EXPECT_TRUE(HooksSeeWaits(testing::TempDir() + "/no_go"));
+  EXPECT_FALSE(InspectProgram("/proc/self/exe").is_go);
+}
+
+TEST(HooksSeeWaitsTest, OfDynamicProgramsAndScripts) {
+  EXPECT_TRUE(HooksSeeWaits("/proc/self/exe"));
+  EXPECT_TRUE(HooksSeeWaits(Write("sh_script", "#!/bin/sh\n")));
+  EXPECT_FALSE(HooksSeeWaits(Write("py_script", "#!/usr/bin/python3\n")));
 }
 
 TEST(ElfProgramTest, WhatIsNoElfFileIsNotStatic) {
