@@ -72,6 +72,11 @@ constexpr Word kWords[] = {
     {"GOMP_critical", WaitKind::kLock},
     {"omp_set_lock", WaitKind::kLock},
     {"omp_set_nest_lock", WaitKind::kLock},
+    // Of Java's machine, which stops its threads there.
+    {"WaitBarrier::wait", WaitKind::kCondition},
+    // Erlang's threads that have nothing to run. Its locks have another one.
+    {"ethr_event_wait", WaitKind::kCondition},
+    {"ethr_event_twait", WaitKind::kCondition},
     // Go's threads that have nothing to run.
     {"runtime.notesleep", WaitKind::kCondition},
     {"runtime.notetsleep", WaitKind::kCondition},

@@ -37,6 +37,10 @@ TEST(KindOfFunctionTest, KnowsFunctionsThatWait) {
   EXPECT_EQ(KindOfFunction("__pthread_clockjoin_ex"), WaitKind::kCondition);
   EXPECT_EQ(KindOfFunction("runtime.notetsleep_internal"),
             WaitKind::kCondition);
+  EXPECT_EQ(KindOfFunction("LinuxWaitBarrier::wait(int)"),
+            WaitKind::kCondition);
+  EXPECT_EQ(KindOfFunction("ethr_event_twait"), WaitKind::kCondition);
+  EXPECT_FALSE(KindOfFunction("ethr_event_swait").has_value());  // of its locks
   EXPECT_FALSE(KindOfFunction("__futex_abstimed_wait_common").has_value());
 }
 
