@@ -16,6 +16,7 @@
 #include "profiler/analysis/memory/allocation_frames.h"
 #include "profiler/analysis/memory/runtime_memory.h"
 #include "profiler/analysis/steps.h"
+#include "profiler/analysis/wait_functions.h"
 #include "profiler/analysis/waits.h"
 #include "profiler/model/lanes.h"
 
@@ -156,21 +157,59 @@ std::vector<ThreadWork> WorkOfRanges(const Trace& trace) {
   return threads;
 }
 
+// Of Python's own library: it starts the program's functions on threads.
+bool StartsThreadsOfPython(std::string_view file) {
+  return file.ends_with("/threading.py") ||
+         file.ends_with("/concurrent/futures/thread.py");
+}
+
+enum class Outer : uint8_t {
+  kRunsOthers,  // the same for each thread, whatever that does
+  kUnknown,     // stands for functions that nobody knows
+  kWork,
+};
+
+Outer OuterOf(const Trace& trace, const model::Frame& frame) {
+  const std::string_view function = trace.Name(frame.function);
+  const std::string_view module = trace.Name(frame.module);
+  // Go runs any function on any thread.
+  if (function == "runtime.goexit" || IsV8sInterpreter(function)) {
+    return Outer::kUnknown;
+  }
+  if (frame.is_kernel || IsRuntimeFile(module) || IsVirtualMachine(module) ||
+      IsPythonsFile(module) || IsLibraryFunction(function) ||
+      function == "_start" || StartsThreadsOfPython(trace.Name(frame.file))) {
+    return Outer::kRunsOthers;
+  }
+  if (function == "[anon]") return Outer::kUnknown;
+  if (module != "[jit]") return Outer::kWork;
+  switch (KindOfJitFunction(function)) {
+    case JitFunction::kProgram:
+      return Outer::kWork;
+    case JitFunction::kInterpreter:
+      return Outer::kUnknown;
+    case JitFunction::kStub:
+    case JitFunction::kLibrary:
+      break;
+  }
+  return Outer::kRunsOthers;
+}
+
 // The program's outermost function of each stack: what a thread was made for.
 std::vector<NameId> OutermostFunctions(const Trace& trace) {
   const model::StackTable& stacks = trace.stacks();
   std::vector<NameId> outermost(stacks.stack_count(), model::kEmptyName);
+  std::vector<bool> is_found(stacks.stack_count());
   for (uint32_t i = 1; i < outermost.size(); ++i) {
     const model::StackId stack{i};
-    outermost[i] = outermost[Index(stacks.parent(stack))];
-    if (outermost[i] != model::kEmptyName) continue;
+    const uint32_t parent = Index(stacks.parent(stack));
+    outermost[i] = outermost[parent];
+    is_found[i] = is_found[parent];
+    if (is_found[i]) continue;
     const model::Frame& frame = stacks.frame(stacks.leaf(stack));
-    const std::string_view function = trace.Name(frame.function);
-    if (frame.is_kernel || IsRuntimeFile(trace.Name(frame.module)) ||
-        IsLibraryFunction(function) || function == "_start") {
-      continue;
-    }
-    outermost[i] = frame.function;
+    const Outer outer = OuterOf(trace, frame);
+    is_found[i] = outer != Outer::kRunsOthers;
+    if (outer == Outer::kWork) outermost[i] = frame.function;
   }
   return outermost;
 }

@@ -164,5 +164,56 @@ TEST(ImbalanceFindingsTest, WhatChanceMakesIsNotUneven) {
   EXPECT_EQ(CountOf(Sampled(200, 80)), 1u);
 }
 
+// Two threads that ran for 300 and 100 ms in the last function, below the
+// others, outermost first; each with its module.
+size_t CountBelow(
+    const std::vector<std::pair<const char*, const char*>>& functions) {
+  TestTrace t;
+  t.SetWindow(0, 1000 * kMs);
+  model::StackId stack = t.Stack({"start_thread"}, "/usr/lib/libc.so.6");
+  for (const auto& [function, module] : functions) {
+    stack = t.data().stacks.Push(
+        stack, t.data().stacks.AddFrame({.function = t.Intern(function),
+                                         .module = t.Intern(module)}));
+  }
+  for (const int count : {300, 100}) {
+    const auto track = t.AddThread(1, count, "w");
+    for (int i = 0; i < count; ++i) {
+      t.data().samples.push_back({track, stack, i * kMs, kMs});
+    }
+  }
+  return CountOf(std::move(t));
+}
+
+// Machines of other languages start all of their threads in the same functions.
+TEST(ImbalanceFindingsTest, AMachinesFunctionsAreNoWork) {
+  constexpr char kJava[] = "/usr/lib/jvm/java-17/lib/server/libjvm.so";
+  const std::pair<const char*, const char*> start = {
+      "thread_native_entry(Thread*)", kJava};
+  EXPECT_EQ(CountBelow({start}), 0u);
+  EXPECT_EQ(CountBelow({start, {"[anon]", "[anon]"}}), 0u);
+  EXPECT_EQ(CountBelow({start,
+                        {"StubRoutines (1)", "[jit]"},
+                        {"Interpreter", "[jit]"},
+                        {"long T.fib(int)", "[jit]"}}),
+            0u);
+  EXPECT_EQ(CountBelow({start,
+                        {"StubRoutines (1)", "[jit]"},
+                        {"void java.lang.Thread.run()", "[jit]"},
+                        {"void T.work()", "[jit]"}}),
+            1u);
+  EXPECT_EQ(
+      CountBelow({{"node::Start()", "/usr/bin/node"},
+                  {"Builtins_InterpreterEntryTrampoline", "/usr/bin/node"},
+                  {"fib", "[jit]"}}),
+      0u);
+  EXPECT_EQ(
+      CountBelow({{"runtime.goexit", "/srv/app"}, {"main.work", "/srv/app"}}),
+      0u);
+  EXPECT_EQ(CountBelow({{"PyEval_EvalCode", "/usr/bin/python3.11"},
+                        {"work (a.py:3)", "/srv/a.py"}}),
+            1u);
+}
+
 }  // namespace
 }  // namespace kymo::analysis
