@@ -65,6 +65,12 @@ class ElfModule {
 
   const std::string& path() const noexcept { return path_; }
   bool is_memory() const noexcept { return is_memory_; }
+  // What stands for a function in memory without a name: "[anon]", "[heap]".
+  // Machines that make code map it from a memfd, to write it at one address and
+  // to run it at another.
+  std::string FunctionInMemory() const {
+    return path_.starts_with("/memfd:") ? "[anon]" : path_;
+  }
   // A file that was replaced or deleted before it could be opened.
   bool is_lost() const noexcept { return is_lost_; }
   // Whether it is this process, and not another one, that has mapped the file.

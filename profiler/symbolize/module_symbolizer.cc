@@ -183,7 +183,7 @@ std::vector<NamedFrame> ModuleSymbolizer::Name(uint64_t address) {
   }
   // Addresses in memory mean nothing to a reader.
   if (module_.is_memory()) {
-    return {{.function = module_.path(), .is_resolved = false}};
+    return {{.function = module_.FunctionInMemory(), .is_resolved = false}};
   }
   if (frames.empty()) frames.emplace_back();
   std::vector<NamedFrame> named;

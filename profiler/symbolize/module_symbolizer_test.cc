@@ -123,6 +123,18 @@ TEST_F(ModuleSymbolizerTest, WithoutANameAFrameIsItsPlace) {
   EXPECT_FALSE(frames[0].is_resolved);
 }
 
+TEST_F(ModuleSymbolizerTest, CodeInMemoryHasNoNames) {
+  const auto name_in = [](const char* memory) {
+    return ModuleSymbolizer(*ElfModule::Memory(memory))
+        .Name(0x10)
+        .front()
+        .function;
+  };
+  EXPECT_EQ(name_in("[anon]"), "[anon]");
+  EXPECT_EQ(name_in("[heap]"), "[heap]");
+  EXPECT_EQ(name_in("/memfd:vmem (deleted)"), "[anon]");
+}
+
 TEST_F(ModuleSymbolizerTest, AFileReplacedSinceIsNotUsed) {
   const std::filesystem::path copy =
       std::filesystem::path(testing::TempDir()) / "replaced";

@@ -4,6 +4,10 @@ namespace kymo::symbolize {
 
 std::string HowToNameCode(std::string_view program, int64_t pid) {
   if (program.starts_with("node")) return "run node with --perf-basic-prof";
+  // Erlang and Elixir.
+  if (program.starts_with("beam")) {
+    return "set ERL_FLAGS='+JPperf true'";
+  }
   // Its sandbox keeps it from writing the file.
   if (program.starts_with("chrom")) {
     return "run it with --js-flags=--perf-basic-prof --no-sandbox, on pages "

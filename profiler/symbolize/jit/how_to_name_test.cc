@@ -19,6 +19,7 @@ TEST(HowToNameTest, AJavaThatGoesOnIsAskedForItsNames) {
 
 TEST(HowToNameTest, OthersHaveFlagsOrFiles) {
   EXPECT_THAT(HowToNameCode("node", 1), EndsWith("--perf-basic-prof"));
+  EXPECT_THAT(HowToNameCode("beam.smp", 1), HasSubstr("+JPperf true"));
   for (const char* name : {"chromium", "chrome"}) {
     EXPECT_THAT(HowToNameCode(name, 1),
                 HasSubstr("--js-flags=--perf-basic-prof --no-sandbox"));

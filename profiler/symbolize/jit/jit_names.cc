@@ -178,10 +178,10 @@ CodePlace JitNames::NameOf(const CodePlace& place, TimeNs time_ns,
 }
 
 uint64_t JitNames::FrameOf(const Found& found, const CodePlace& place) {
-  const std::string& memory =
-      modules_.module(memory_[place.module].module).path();
-  Frame frame{.frame = {.function = memory, .is_resolved = false},
-              .module = memory};
+  const ElfModule& memory = modules_.module(memory_[place.module].module);
+  Frame frame{
+      .frame = {.function = memory.FunctionInMemory(), .is_resolved = false},
+      .module = memory.path()};
   if (found.answer.function != nullptr) {
     frame.frame = NameOfJitFunction(found.code->name(*found.answer.function));
     frame.module = "[jit]";

@@ -135,6 +135,19 @@ TEST_F(JitNamesTest, UnnamedCodeIsOneFrameOfItsMemory) {
   EXPECT_EQ(shard.ledger.Get(model::Loss::kFramesUnresolved), 2u);
 }
 
+// As Erlang and .NET make it.
+TEST_F(JitNamesTest, UnnamedCodeOfAMemfdIsCalledLikeOther) {
+  const uint32_t program = jit_.AddProgram(-3, 0);
+  std::vector<CodePlace> frames = {{modules_.Named("/memfd:vmem"), 0x10}};
+  jit_.Claim(program, now_ns_, frames);
+  const RawStackId stack = stacks_.Intern(frames);
+  jit_.ReadAll(now_ns_);
+  jit_.Settle(stack, now_ns_);
+  ASSERT_EQ(jit_.frames().size(), 1u);
+  EXPECT_EQ(jit_.frames()[0].frame.function, "[anon]");
+  EXPECT_EQ(jit_.frames()[0].module, "/memfd:vmem");
+}
+
 // The limit of stacks is not for their names.
 TEST_F(JitNamesTest, SettledStacksTakeNoRoomFromOthers) {
   RawStacks few(/*most_nodes=*/2);
