@@ -11,6 +11,7 @@
 
 #include "backends/sampling/unwind/prologue.h"
 #include "profiler/symbolize/stripped/elf_section.h"
+#include "profiler/symbolize/stripped/go_functions.h"
 
 namespace kymo::sampling {
 namespace {
@@ -39,6 +40,17 @@ symbolize::FunctionExtent FindFunction(Elf* elf, std::string_view prefix) {
     }
   }
   return {};
+}
+
+// Go's functions that go on with another stack: what lies above them there was
+// left by others.
+bool SwitchesStackOfGo(std::string_view function) {
+  constexpr std::string_view kNames[] = {"runtime.asmcgocall", "runtime.mcall",
+                                         "runtime.morestack",
+                                         "runtime.systemstack"};
+  constexpr std::string_view kAbi = ".abi0";
+  if (function.ends_with(kAbi)) function.remove_suffix(kAbi.size());
+  return std::ranges::count(kNames, function) > 0;
 }
 
 bool FitsOffset(uint64_t value) {
@@ -77,6 +89,7 @@ void RuleTable::OpenModule(symbolize::ModuleId module, ModuleRules& rules) {
   if (modules_->module(module).short_name().starts_with(kGreenletLibrary)) {
     rules.bottom = FindFunction(elf, kGreenletBottom);
   }
+  rules.go = std::make_unique<symbolize::GoFunctions>(elf);
   rules.eh_frame = dwarf_getcfi_elf(elf);
   if (!symbolize::FindElfSection(elf, ".debug_frame")) return;
   rules.dwarf = dwarf_begin_elf(elf, DWARF_C_READ, nullptr);
@@ -92,6 +105,11 @@ uint32_t RuleTable::FindUncached(symbolize::ModuleId module, uint64_t address) {
   if (after != rules.ranges.begin()) {
     const Range& range = std::prev(after)->second;
     if (address < range.end) return range.rule;
+  }
+  if (rules.go != nullptr && SwitchesStackOfGo(rules.go->Find(address))) {
+    rules_.push_back(
+        {.cfa_kind = CfaKind::kRegisterOffset, .is_outermost = true});
+    return static_cast<uint32_t>(rules_.size() - 1);
   }
   for (Dwarf_CFI* const cfi : {rules.eh_frame, rules.debug_frame}) {
     Dwarf_Frame* frame = nullptr;

@@ -10,7 +10,8 @@
 //
 // A greenlet, of which gevent's programs are made, has a part of its thread's
 // stack. Above it lies what other greenlets left there, so its first function
-// counts as one without a caller, whatever the table says.
+// counts as one without a caller, whatever the table says. So do functions of
+// Go's runtime that go on with another stack, such as runtime.systemstack.
 //
 // Where a module says nothing, the beginning of the function may tell how much
 // of the stack it took. Such a rule is a guess, and needs a check.
@@ -33,6 +34,7 @@
 #include "profiler/symbolize/address_space.h"
 #include "profiler/symbolize/elf_module.h"
 #include "profiler/symbolize/function_extents.h"
+#include "profiler/symbolize/stripped/go_functions.h"
 
 namespace kymo::sampling {
 
@@ -114,6 +116,7 @@ class RuleTable {
     Dwarf_CFI* debug_frame = nullptr;
     std::unique_ptr<symbolize::FunctionExtents> functions;  // null: not asked
     std::map<uint64_t, Range> ranges;                       // by first address
+    std::unique_ptr<symbolize::GoFunctions> go;             // null: no image
     symbolize::FunctionExtent bottom;  // the code without a caller
   };
 

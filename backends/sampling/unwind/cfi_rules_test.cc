@@ -15,6 +15,7 @@
 #include "profiler/symbolize/code_place.h"
 #include "profiler/symbolize/elf_module.h"
 #include "profiler/symbolize/process_mappings.h"
+#include "profiler/symbolize/test_elf.h"
 
 // Rows of a table, each of one instruction; what is not said stays as it was.
 // .cfi_escape has the bytes of DW_CFA_def_cfa_expression (0x0f),
@@ -257,6 +258,32 @@ TEST_F(CfiRulesTest, CodeOf32BitsHasNoRule) {
                 is_386);
     }
   }
+}
+
+// A program of Go with two functions, and no other tables than Go's own.
+TEST_F(CfiRulesTest, GosFunctionsThatSwitchStacksHaveNoCaller) {
+  using symbolize::BytesOf;
+  const std::string names("\0runtime.systemstack.abi0\0main.main\0", 36);
+  constexpr uint64_t kNames = 8 + 8 * 8;
+  const std::string table =
+      BytesOf(0xfffffff1) + std::string("\0\0\1\10", 4) + BytesOf(uint64_t{2}) +
+      BytesOf(uint64_t{1}) + BytesOf(uint64_t{0x1000}) + BytesOf(kNames) +
+      std::string(24, '\0') + BytesOf(kNames + names.size()) + names +
+      // Where functions begin, and their descriptions; where those are named.
+      BytesOf(uint32_t{0}) + BytesOf(uint32_t{20}) + BytesOf(uint32_t{0x10}) +
+      BytesOf(uint32_t{28}) + BytesOf(uint32_t{0x40}) + BytesOf(uint32_t{0}) +
+      BytesOf(uint32_t{1}) + BytesOf(uint32_t{0x10}) + BytesOf(uint32_t{26});
+  symbolize::TestElf elf;
+  elf.Add({.name = ".text", .address = 0x1000, .bytes = "code"});
+  elf.Add({.name = ".gopclntab", .bytes = table});
+  const std::string path = testing::TempDir() + "/go";
+  elf.WriteTo(path);
+  symbolize::ModuleTable modules;
+  const symbolize::ModuleId module =
+      modules.File(getpid(), {.path = path, .mapped_ns = INT64_MAX});
+  RuleTable rules(&modules);
+  EXPECT_TRUE(rules.Find(module, 0x100f).is_outermost);
+  EXPECT_FALSE(rules.Find(module, 0x1010).is_outermost);
 }
 
 // One rule serves all addresses of its row, and no other.
