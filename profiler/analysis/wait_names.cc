@@ -202,9 +202,11 @@ StackId WaitPlaces::NamedCaller(StackId place) const {
 std::string WaitPlaces::OfCaller(StackId stack) {
   const StackId caller = frames_.ProgramCaller(WithoutKernel(stack));
   if (caller == model::kEmptyStack) return "";
+  const StackId python = PythonCaller(caller);
+  const StackId named =
+      python == model::kEmptyStack ? NamedCaller(caller) : python;
   const model::StackTable& stacks = trace_.stacks();
-  return std::string(
-      trace_.Name(stacks.frame(stacks.leaf(NamedCaller(caller))).function));
+  return std::string(trace_.Name(stacks.frame(stacks.leaf(named)).function));
 }
 
 std::vector<HolderPlace> HoldersByPlace(const Trace& trace, WaitPlaces& places,

@@ -53,7 +53,8 @@ class WaitPlaces {
   WaitPlace At(model::StackId stack);
   std::string Of(model::StackId stack) { return At(stack).name; }
   // The same of a stack that called a function. Helpers of the C++ library
-  // such as std::__invoke_impl do not count. Empty if no function of the
+  // such as std::__invoke_impl do not count, nor do those of Python's
+  // interpreter if a function of Python is known. Empty if no function of the
   // program is known.
   std::string OfCaller(model::StackId stack);
 

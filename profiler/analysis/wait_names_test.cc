@@ -151,6 +151,9 @@ TEST(WaitNamesTest, OfTheInterpretersFunctionsTheOneOfPythonCounts) {
   EXPECT_EQ(places.Of(blas), "Solve");
   EXPECT_EQ(places.Of(loop), "Py_RunMain");
   EXPECT_TRUE(places.At(loop).is_of_interpreter);
+  EXPECT_EQ(places.OfCaller(call), "share (a.py:8)");
+  EXPECT_EQ(places.OfCaller(loop), "Py_RunMain");
+  EXPECT_EQ(places.OfCaller(blas), "Solve");
   EXPECT_FALSE(places.At(lock).is_of_interpreter);
 }
 
