@@ -94,6 +94,8 @@ TEST_F(OffCpuChildTest, SleepersAndSpinnersAreToldApart) {
   }
   EXPECT_EQ(shard_.thread_states->threads.size(), 3u);
   EXPECT_GT(shard_.thread_states->cpu_count, 0u);
+  EXPECT_GT(shard_.thread_states->kymo_cpu_ns, 0);
+  EXPECT_LT(shard_.thread_states->kymo_cpu_ns, 10 * kNsPerSecond);
 }
 
 // What a thread waits for its CPU, it waits after preemptions: nothing blocks.

@@ -37,6 +37,7 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/thread_states.h"
+#include "profiler/processes/process_clocks.h"
 #include "profiler/processes/schedstat.h"
 #include "profiler/record/own_threads.h"
 
@@ -122,6 +123,7 @@ class OffCpuSession final : public ActivitySession {
   StackSamples samples_{&clock_, &causes_};
   uint32_t cpu_count_ = 0;
   CpuLimits cpu_limits_;
+  processes::ProcessClocks kymo_clock_;
   // Of the program's first thread, before its exec.
   model::ThreadCounts counts_before_;
   bool is_first_exec_ = true;
@@ -151,6 +153,7 @@ absl::Status OffCpuSession::Start(pid_t pid) {
   cpu_count_ = CpuCount(running_ && running_->all ? 0 : pid);
   cpu_limits_.Begin(pid, running_);
   if (own_ != nullptr) return StartOwn();
+  kymo_clock_.AddRunning(getpid());
   if (running_) return StartRunning();
   counts_before_ = ReadThreadCounts(pid, pid);
   KYMO_RETURN_IF_ERROR(OpenEvents(pid));
@@ -412,6 +415,7 @@ absl::Status OffCpuSession::Stop() {
   events_->Disable();
   samples_.Disable();
   const uint64_t now_ns = NowNs();
+  kymo_clock_.Read();
   cpu_limits_.Look();
   Drain(kForever);
   calls_.End(ledger_);
@@ -445,12 +449,16 @@ absl::StatusOr<Collected> OffCpuSession::Collect(model::TraceShard& shard) {
   auto states = std::make_shared<model::ThreadStates>();
   states->cpu_count = cpu_count_;
   states->cpu_limit = cpu_limits_.Strongest();
+  states->kymo_cpu_ns = kymo_clock_.total_ns();
   const auto is_own = [this](const ThreadKey& thread) {
     return record::IsThreadOfKymo(
         processes_.Thread(thread.pid, thread.tid).name);
   };
   for (const auto& [thread, sums] : clock_.times()) {
-    if (is_own(thread)) continue;
+    if (is_own(thread)) {
+      states->kymo_cpu_ns += sums.on_cpu_ns;
+      continue;
+    }
     model::ThreadTimes& times = states->threads.emplace_back(sums);
     times.track = processes_.Track(thread.pid, thread.tid);
     times.begin_ns = ToEpoch(static_cast<uint64_t>(times.begin_ns));

@@ -19,6 +19,7 @@
 #include "profiler/base/clock.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/thread_states.h"
+#include "profiler/processes/process_clocks.h"
 #include "profiler/processes/process_list.h"
 #include "profiler/processes/schedstat.h"
 
@@ -65,6 +66,7 @@ class TotalsSession final : public ActivitySession {
   uint64_t threads_not_timed_ = 0;
   uint32_t cpu_count_ = 0;
   CpuLimits cpu_limits_;
+  processes::ProcessClocks kymo_clock_;
   TimeNs last_look_ns_ = 0;
   int64_t next_look_ns_ = 0;  // CLOCK_MONOTONIC
   bool is_live_ = false;
@@ -85,6 +87,7 @@ absl::Status TotalsSession::Start(pid_t pid) {
   last_look_ns_ = MonotonicNs() + EpochOffsetNs();
   cpu_count_ = CpuCount(pid);
   cpu_limits_.Begin(pid, running_);
+  if (own_ == nullptr) kymo_clock_.AddRunning(getpid());
   if (running_) {
     LookAtRunning();
   } else {
@@ -187,6 +190,7 @@ void TotalsSession::AddChildren(const ThreadKey& parent, TimeNs now_ns) {
 }
 
 absl::Status TotalsSession::Stop() {
+  kymo_clock_.Read();
   next_look_ns_ = 0;
   Poll();
   cpu_limits_.Look();
@@ -198,6 +202,7 @@ absl::StatusOr<Collected> TotalsSession::Collect(model::TraceShard& shard) {
   auto states = std::make_shared<model::ThreadStates>();
   states->cpu_count = cpu_count_;
   states->cpu_limit = cpu_limits_.Strongest();
+  states->kymo_cpu_ns = kymo_clock_.total_ns();
   for (const auto& [key, thread] : threads_) {
     const DurationNs on_cpu_ns =
         Later(thread.before.on_cpu_ns, thread.stat.on_cpu_ns);

@@ -195,6 +195,9 @@ absl::Status AddThreads(const model::Trace& trace, const Rows& rows,
         {Positive(limit.quota_ns), Positive(limit.period_ns), limit.periods,
          limit.throttled_periods, Positive(limit.throttled_ns)}));
   }
+  if (states->kymo_cpu_ns > 0) {
+    members.AddValue("kymo_cpu_ns", std::to_string(states->kymo_cpu_ns));
+  }
   for (const model::ThreadTimes& times : states->threads) {
     const Row& row = rows.tracks[times.track];
     const Row* const creator = times.creator == model::kNoTrack

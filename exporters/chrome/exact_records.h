@@ -23,6 +23,7 @@
 //     "cpu_limits":[[50000000,100000000,80,41,3000000000]],
 //                                        quota, period, periods, throttled
 //                                        periods, throttled time; none or one
+//     "kymo_cpu_ns":400,
 //     "threads":[[7,8,900,500,90,0,0,8,2,1,5100,6000,7,7]],
 //                                        pid, tid, wall, on CPU, runnable,
 //                                        unknown, open wait, voluntary and

@@ -207,6 +207,7 @@ TEST(ExactRecordsTest, SamplesCountsAndTheirStacks) {
                      .end_ns = 1'850,
                      .creator = other}},
                    /*cpu_count=*/2);
+  t.SetKymoCpu(40);
   t.SetCpuLimit({.quota_ns = 150,
                  .period_ns = 100,
                  .periods = 9,
@@ -226,6 +227,7 @@ TEST(ExactRecordsTest, SamplesCountsAndTheirStacks) {
             "\"allocations\":[[7,8,10,9,640]],"
             "\"cpu_count\":2,"
             "\"cpu_limits\":[[150,100,9,4,70]],"
+            "\"kymo_cpu_ns\":40,"
             "\"threads\":[[7,8,900,500,90,7,3,8,4,2,950,1850,7,10]],"
             "\"thread_counts\":[[0,1,11,2,1,3,400,5,60,7,8]]},\n");
   const std::string with_heap = Records(trace, /*with_heap=*/true);

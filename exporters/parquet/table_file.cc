@@ -121,6 +121,7 @@ Metadata FileFacts(const model::Trace& trace, std::string_view job,
   if (states != nullptr) {
     facts.emplace_back("kymo.cpu_count", absl::StrCat(states->cpu_count));
     facts.emplace_back("kymo.min_wait_ns", absl::StrCat(states->min_wait_ns));
+    facts.emplace_back("kymo.own_cpu_ns", absl::StrCat(states->kymo_cpu_ns));
     const model::CpuLimit& limit = states->cpu_limit;
     if (limit.quota_ns > 0) {
       facts.emplace_back("kymo.cpu_quota_ns", absl::StrCat(limit.quota_ns));

@@ -190,6 +190,7 @@ class Thinner {
     auto to = std::make_shared<model::ThreadStates>();
     to->cpu_count = from.cpu_count;
     to->cpu_limit = from.cpu_limit;
+    to->kymo_cpu_ns = from.kymo_cpu_ns;
     to->min_wait_ns = from.min_wait_ns;
     to->threads = from.threads;
     std::vector<model::WaitSum> sums = from.short_waits;

@@ -29,6 +29,7 @@ model::Trace EightOfEach() {
   const auto main = t.AddThread(1, 1, "main");
   t.SetThreadTimes({{.track = main, .begin_ns = 1, .end_ns = 900}});
   t.SetCpuLimit({.quota_ns = 50, .period_ns = 100});
+  t.SetKymoCpu(30);
   for (int i = 0; i < 8; ++i) {
     t.AddRange(main, "range", 100 * i, 100 * i + 10 + i % 4);
     t.AddInstant(main, "mark", 100 * i + 50);
@@ -72,6 +73,7 @@ TEST(ThinTraceTest, TheLongestStayAndEveryNthOfWhatHasNoLength) {
   ASSERT_EQ(waits.size(), 2u);
   EXPECT_EQ(waits[1].duration_ns, 9);
   EXPECT_EQ(thinned.trace.thread_states()->cpu_limit.quota_ns, 50);
+  EXPECT_EQ(thinned.trace.thread_states()->kymo_cpu_ns, 30);
   // The blocks' partners are not there.
   ASSERT_EQ(thinned.trace.memory().size(), 2u);
   EXPECT_EQ(thinned.trace.memory()[1].time_ns, 400);

@@ -360,6 +360,8 @@ bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
         const auto limit = Numbers<5>(item);
         return limit && AddCpuLimit(*limit);
       });
+    } else if (key == "kymo_cpu_ns") {
+      is_good = value.get(kymo_cpu_ns_) == SUCCESS && kymo_cpu_ns_ >= 0;
     } else if (key == "cpu_count") {
       uint64_t count = 0;
       is_good = value.get(count) == SUCCESS && count <= ~uint32_t{0};

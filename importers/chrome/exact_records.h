@@ -71,6 +71,8 @@ class ExactRecords {
     DurationNs min_wait_ns = 0;
     std::vector<model::Wait> waits;  // times are after the file's base
     std::vector<model::WaitSum> short_waits;
+
+    bool is_empty() const { return waits.empty() && short_waits.empty(); }
   };
 
   void Add(std::string_view json, model::TraceShard& shard);
@@ -88,6 +90,7 @@ class ExactRecords {
   const std::vector<Program>& programs() const { return programs_; }
   uint32_t cpu_count() const { return cpu_count_; }
   const model::CpuLimit& cpu_limit() const { return cpu_limit_; }
+  DurationNs kymo_cpu_ns() const { return kymo_cpu_ns_; }
   const std::vector<Row>& wait_rows() const { return wait_rows_; }
   const Waits& waits() const { return waits_; }
   // The stack that the file calls `number`; the empty one if there is none.
@@ -120,6 +123,7 @@ class ExactRecords {
   uint64_t threads_wall_ns_ = 0;
   uint32_t cpu_count_ = 0;
   model::CpuLimit cpu_limit_;
+  DurationNs kymo_cpu_ns_ = 0;
   std::vector<Row> wait_rows_;
   Waits waits_;
   uint64_t waits_ns_ = 0;  // of all of them

@@ -233,7 +233,7 @@ Imported WithRecords(std::string_view good, std::string_view bad) {
           "memory_sample_interval":0.5,"names":["f","f.c","lib"],
           "frames":[[0,1,2,4294967295,64,0]],"stacks":[[0,0]],"rows":[[1,2]],
           "samples":[[0,2000,1000,1]],"allocations":[[1,2,3,4,5]],
-          "cpu_count":8,"cpu_limits":[[150,100,9,4,70]],
+          "cpu_count":8,"cpu_limits":[[150,100,9,4,70]],"kymo_cpu_ns":40,
           "threads":[[1,2,60,30,20,4,6,7,8,2,5000,5060,1,3]],
           "wait_rows":[[1,3]],"sample_sums":[[0,1,70,80]]}})";
   const size_t at = text.find(good);
@@ -281,6 +281,7 @@ TEST(ImportDocumentTest, SamplesComeBackAsTheyWere) {
   EXPECT_EQ(got.trace->allocation_counts()[0].allocated_bytes, 5u);
   ASSERT_NE(got.trace->thread_states(), nullptr);
   EXPECT_EQ(got.trace->thread_states()->cpu_count, 8u);
+  EXPECT_EQ(got.trace->thread_states()->kymo_cpu_ns, 40);
   EXPECT_EQ(got.trace->thread_states()->cpu_limit,
             (model::CpuLimit{.quota_ns = 150,
                              .period_ns = 100,
@@ -319,6 +320,7 @@ TEST(ImportDocumentTest, ThreadTimesThatCannotBeAreCounted) {
   EXPECT_EQ(CorruptRecords("7,8,2,", "7,18446744073709551615,2,"), 1u);
   EXPECT_EQ(CorruptRecords(",8,2,", ",2,"), 1u);
   EXPECT_EQ(CorruptRecords("\"cpu_count\":8", "\"cpu_count\":4294967296"), 1u);
+  EXPECT_EQ(CorruptRecords("\"kymo_cpu_ns\":40", "\"kymo_cpu_ns\":-1"), 1u);
   for (const char* const limit :
        {"[0,100,9,4,70]", "[150,0,9,4,70]", "[150,100,9,10,70]",
         "[150,100,9,4]", "[150,100,9,4,9223372036854775808]"}) {

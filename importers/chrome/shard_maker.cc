@@ -293,13 +293,11 @@ class Maker {
 
   void AddThreadStates() {
     const ExactRecords::Waits& exact = members_.exact.waits();
-    if (thread_rows_.empty() && exact.waits.empty() &&
-        exact.short_waits.empty()) {
-      return;
-    }
+    if (thread_rows_.empty() && exact.is_empty()) return;
     auto states = std::make_shared<model::ThreadStates>();
     states->cpu_count = members_.exact.cpu_count();
     states->cpu_limit = members_.exact.cpu_limit();
+    states->kymo_cpu_ns = members_.exact.kymo_cpu_ns();
     for (size_t i = 0; i < thread_rows_.size(); ++i) {
       model::ThreadTimes times = members_.exact.threads()[i].times;
       times.track = track_of_row_[thread_rows_[i]];

@@ -251,6 +251,8 @@ absl::Status ReadThreads(Reading& reading) {
   states->cpu_count =
       static_cast<uint32_t>(reading.files.Fact("kymo.cpu_count"));
   states->cpu_limit = CpuLimitOf(reading.files);
+  states->kymo_cpu_ns = std::clamp(reading.files.Fact("kymo.own_cpu_ns"),
+                                   int64_t{0}, kMostThreadNs);
   states->min_wait_ns = std::clamp(reading.files.Fact("kymo.min_wait_ns"),
                                    int64_t{0}, kMostThreadNs);
   shard.thread_states = states;

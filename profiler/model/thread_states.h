@@ -154,6 +154,9 @@ struct CpuLimit {
 struct ThreadStates {
   uint32_t cpu_count = 0;  // that the program might use; 0 = not known
   CpuLimit cpu_limit;
+  // The CPU time of Kymo itself in the recording, which no thread below has. 0:
+  // not known.
+  DurationNs kymo_cpu_ns = 0;
   std::vector<ThreadTimes> threads;  // by track, at most one of each
 
   // See waits.h. Empty: only the sums above were recorded.

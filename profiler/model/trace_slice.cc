@@ -138,6 +138,7 @@ class Copier {
     auto kept = std::make_shared<ThreadStates>();
     kept->cpu_count = from_.thread_states->cpu_count;
     kept->cpu_limit = from_.thread_states->cpu_limit;
+    kept->kymo_cpu_ns = from_.thread_states->kymo_cpu_ns;
     CopySums(from_.thread_states->threads, kept->threads);
     for (ThreadTimes& times : kept->threads) {
       times.begin_ns = times.end_ns = 0;

@@ -77,6 +77,7 @@ Trace TwoTracks() {
   data.allocation_counts.push_back({.allocations = 5});
   auto states = std::make_shared<ThreadStates>();
   states->cpu_count = 2;
+  states->kymo_cpu_ns = 30;
   states->cpu_limit = {.quota_ns = 50, .period_ns = 100};
   states->min_wait_ns = 4;
   states->threads = {
@@ -206,6 +207,7 @@ TEST(TraceSliceTest, ChosenTracksHaveTheirRecordsAndSums) {
   EXPECT_EQ(first.allocation_counts().size(), 1u);
   const ThreadStates& states = *first.thread_states();
   EXPECT_EQ(states.cpu_count, 2u);
+  EXPECT_EQ(states.kymo_cpu_ns, 30);
   EXPECT_EQ(states.usable_cpus(), 0.5);
   EXPECT_EQ(states.waits.size(), 4u);
   EXPECT_EQ(states.short_waits.size(), 1u);

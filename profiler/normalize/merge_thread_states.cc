@@ -44,6 +44,7 @@ void ThreadStatesMerger::Add(const model::ThreadStates& from, const Ids& ids) {
   if (StrengthOf(from.cpu_limit) > StrengthOf(cpu_limit_)) {
     cpu_limit_ = from.cpu_limit;
   }
+  kymo_cpu_ns_ = std::max(kymo_cpu_ns_, from.kymo_cpu_ns);
   min_wait_ns_ = std::max(min_wait_ns_, from.min_wait_ns);
   AddTimes(from, ids);
   AddSums(from, ids);
@@ -121,6 +122,7 @@ model::ThreadStates ThreadStatesMerger::Finish(const Window& window,
   model::ThreadStates states;
   states.cpu_count = cpu_count_;
   states.cpu_limit = cpu_limit_;
+  states.kymo_cpu_ns = kymo_cpu_ns_;
   states.min_wait_ns = min_wait_ns_;
   for (const auto& [track, times] : times_) states.threads.push_back(times);
   Combine(sums_);

@@ -60,6 +60,7 @@ class ThreadStatesMerger {
 
   uint32_t cpu_count_ = 0;
   model::CpuLimit cpu_limit_;
+  DurationNs kymo_cpu_ns_ = 0;
   DurationNs min_wait_ns_ = 0;
   std::map<model::TrackIndex, model::ThreadTimes> times_;
   std::vector<model::WaitSum> sums_;

@@ -31,6 +31,7 @@ TEST(MergeThreadStatesTest, ThreadTimesStandByTrackAndLivesAddUp) {
     const TrackIndex b = shard.AddThread(1, 7, "b");
     auto states = std::make_shared<model::ThreadStates>();
     states->cpu_count = cpus;
+    states->kymo_cpu_ns = 10 * cpus;
     states->threads = {{.track = a,
                         .wall_ns = 100,
                         .on_cpu_ns = 10,
@@ -58,6 +59,7 @@ TEST(MergeThreadStatesTest, ThreadTimesStandByTrackAndLivesAddUp) {
   const Trace trace = Build(std::move(shards));
   const model::ThreadStates& states = *trace.thread_states();
   EXPECT_EQ(states.cpu_count, 2u);
+  EXPECT_EQ(states.kymo_cpu_ns, 20);
   const model::ThreadTimes b = {.track = 0, .wall_ns = 50, .on_cpu_ns = 50};
   const model::ThreadTimes a = {.track = 1,
                                 .wall_ns = 207,

@@ -111,6 +111,16 @@ TEST(ParquetRoundTripTest, TheLimitOfCpuTimeComesBackIfItIsPossible) {
   EXPECT_EQ(loaded(), model::CpuLimit());
 }
 
+TEST(ParquetRoundTripTest, TheCpuTimeOfKymoComesBack) {
+  TestTrace t;
+  t.AddProcess(1, "app");
+  t.SetThreadTimes({{.track = t.AddThread(1, 1, "main"), .wall_ns = 9}});
+  t.SetKymoCpu(40);
+  EXPECT_EQ(
+      Load(ExportTo("own", std::move(t).Build())).thread_states()->kymo_cpu_ns,
+      40);
+}
+
 TEST(ParquetRoundTripTest, ManyRowGroupsOfTracksComeBack) {
   TestTrace t;
   t.AddProcess(1, "app");

@@ -123,6 +123,7 @@ class TestTrace {
   }
 
   void SetCpuLimit(const model::CpuLimit& limit) { States().cpu_limit = limit; }
+  void SetKymoCpu(DurationNs cpu_ns) { States().kymo_cpu_ns = cpu_ns; }
 
   // A wait and a sum of waits, in the order of the trace. Frames as AddSample.
   void AddWait(const model::Wait& wait,

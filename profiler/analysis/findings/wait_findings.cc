@@ -237,6 +237,7 @@ int64_t MostAtOnce(const std::vector<ThreadTimes>& threads) {
 // What threads that could run mostly waited for.
 enum class ShortageCause {
   kLimit,          // the control group's limit stopped them
+  kKymo,           // had a CPU for as long as half of that
   kOtherPrograms,  // had the CPUs
   kUnknown,        // or the program's own other threads had the CPUs
 };
@@ -261,7 +262,12 @@ ShortageCause CauseOf(const model::ThreadStates& states, const ThreadTimes& sum,
   // While the program has all CPUs, only its other threads wait.
   const double for_own =
       std::max(threads - cpus, 0.0) * static_cast<double>(sum.on_cpu_ns) / cpus;
-  return for_own + most_for_limit < static_cast<double>(sum.runnable_ns) / 2
+  const double half = static_cast<double>(sum.runnable_ns) / 2;
+  if (for_own + most_for_limit >= half) return ShortageCause::kUnknown;
+  // While Kymo has one CPU, one thread waits for it.
+  const auto for_kymo = static_cast<double>(states.kymo_cpu_ns);
+  if (for_kymo >= half) return ShortageCause::kKymo;
+  return for_own + most_for_limit + for_kymo < half
              ? ShortageCause::kOtherPrograms
              : ShortageCause::kUnknown;
 }
@@ -270,6 +276,8 @@ std::string_view ReasonText(ShortageCause cause) {
   switch (cause) {
     case ShortageCause::kLimit:
       return " because of a CPU limit";
+    case ShortageCause::kKymo:
+      return " while Kymo itself had a CPU";
     case ShortageCause::kOtherPrograms:
       return " while other programs had the CPUs";
     case ShortageCause::kUnknown:
@@ -285,6 +293,10 @@ std::string ShortageStep(ShortageCause cause, int64_t threads, int64_t cpus,
         "Raise the container's CPU limit (cpu.max; --cpus of docker, "
         "resources.limits.cpu of Kubernetes)",
         threads > 1 ? ", or use fewer threads" : "");
+  }
+  if (cause == ShortageCause::kKymo) {
+    return "Use fewer threads than CPUs, or let Kymo record less, such as no "
+           "memory; without Kymo, most of these waits are not there";
   }
   const bool has_spare_threads = cpus == 0 || threads > cpus;
   return absl::StrCat(

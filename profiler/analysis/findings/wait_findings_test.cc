@@ -222,7 +222,7 @@ TEST(WaitFindingsTest, OnOneCpuNothingRunsAtOnce) {
 }
 
 std::vector<Finding> Shortage(DurationNs runnable_ns, DurationNs on_cpu_ns,
-                              int64_t ranks = 0) {
+                              int64_t ranks = 0, DurationNs kymo_ns = 0) {
   TestTrace t;
   t.SetWindow(0, 1000 * kMs);
   const auto main = t.AddThread(7, 7, "main");
@@ -233,6 +233,7 @@ std::vector<Finding> Shortage(DurationNs runnable_ns, DurationNs on_cpu_ns,
                      .on_cpu_ns = on_cpu_ns,
                      .runnable_ns = runnable_ns}},
                    2);
+  t.SetKymoCpu(kymo_ns);
   for (int64_t rank = 0; rank < ranks; ++rank) {
     t.AddInstant(t.AddThread(100 + rank, 100 + rank, "main"), "MPI ranks", kMs);
     t.Describe(0, {model::Arg::Int(t.Intern("rank"), rank),
@@ -250,6 +251,11 @@ TEST(WaitFindingsTest, ThreadsThatWaitForACpu) {
   EXPECT_TRUE(found[0].next_step.starts_with("End what else runs"));
   EXPECT_EQ(found[0].evidence.name, "thread worker (8)");
   EXPECT_EQ(found[0].evidence.table, "threads");
+  const auto title = [](DurationNs kymo_ns) {
+    return Shortage(200 * kMs, 1000 * kMs, 0, kymo_ns)[0].title;
+  };
+  EXPECT_EQ(title(99 * kMs), found[0].title);
+  EXPECT_EQ(title(100 * kMs).find(" while Kymo itself had a CPU, and "), 36u);
 }
 
 // Each rank may have had the same CPUs, or its own.
