@@ -103,13 +103,7 @@ constexpr std::string_view kGilFunctions[] = {"take_gil",
                                               "PyEval_ReleaseThread",
                                               "_Py_HandlePending",
                                               "PyGILState_Ensure"};
-constexpr std::string_view kGil = "GIL";
 constexpr std::string_view kInterpreter = "_PyEval_EvalFrameDefault";
-// Where stacks have the functions of Python, these stand in its place. Their
-// module is their file.
-bool IsOfPython(const model::Frame& frame) {
-  return frame.module != model::kEmptyName && frame.module == frame.file;
-}
 std::string_view BaseName(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
@@ -143,7 +137,7 @@ bool IsGil(const model::TraceShard& shard, model::StackId stack) {
   for (int i = 0; i < kMostFramesToGil && stack != model::kEmptyStack;
        ++i, stack = shard.stacks.parent(stack)) {
     const model::Frame& frame = frame_of(stack);
-    if (i == 1 && IsOfPython(frame)) {
+    if (i == 1 && frame.is_of_python()) {
       return IsInterpreter(shard.strings.Get(python));
     }
     if (frame.module != python) return false;
@@ -177,7 +171,7 @@ constexpr std::string_view kPythonQueue = "_queue.";
 bool IsPythonWait(const model::TraceShard& shard, model::StackId stack) {
   for (; stack != model::kEmptyStack; stack = shard.stacks.parent(stack)) {
     const model::Frame& frame = shard.stacks.frame(shard.stacks.leaf(stack));
-    if (!IsOfPython(frame)) {
+    if (!frame.is_of_python()) {
       const std::string_view module = shard.strings.Get(frame.module);
       if (BaseName(module).starts_with(kPythonQueue)) return true;
       continue;
@@ -303,7 +297,7 @@ PythonParts PythonPartsOf(const model::TraceShard& shard,
   PythonParts parts;
   for (; stack != model::kEmptyStack; stack = shard.stacks.parent(stack)) {
     const model::Frame& frame = shard.stacks.frame(shard.stacks.leaf(stack));
-    parts.has_python |= IsOfPython(frame);
+    parts.has_python |= frame.is_of_python();
     parts.has_interpreter |= IsInterpreter(shard.strings.Get(frame.module));
   }
   return parts;
@@ -387,7 +381,7 @@ class Signals {
 // the limit was over.
 void FindGilHolders(const model::TraceShard& shard,
                     model::ThreadStates& states) {
-  const auto gil = shard.strings.Find(kGil);
+  const auto gil = shard.strings.Find(model::kGilName);
   if (!gil) return;
   const auto is_gil = [&](const model::Wait& wait) {
     return wait.kind == WaitKind::kLock && wait.object_name == *gil;
@@ -508,7 +502,7 @@ void TellLocksFromConditions(model::TraceShard& shard,
     if (!at->second.is_gil) return;
     wait.kind = WaitKind::kLock;
     wait.object = 0;  // it has several futexes
-    wait.object_name = shard.strings.Intern(kGil);
+    wait.object_name = shard.strings.Intern(model::kGilName);
   };
   Signals signals(states);
   enum class May { kNotSignal, kSemaphore, kOwnFutex, kOwnBits };

@@ -49,12 +49,6 @@ std::string_view LambdaIn(std::string_view function) {
   return function.substr(begin, end + 1 - begin);
 }
 
-// Where a stack has functions of Python, these stand in the place of the
-// interpreter's loop. Their module is their file.
-bool IsOfPython(const model::Frame& frame) {
-  return frame.module != model::kEmptyName && frame.module == frame.file;
-}
-
 }  // namespace
 
 std::string InnermostFunction(const Trace& trace, StackId stack) {
@@ -153,7 +147,7 @@ StackId WaitPlaces::PythonCaller(StackId place) const {
   const model::StackTable& stacks = trace_.stacks();
   for (; place != model::kEmptyStack; place = stacks.parent(place)) {
     const model::Frame& frame = stacks.frame(stacks.leaf(place));
-    if (IsOfPython(frame)) return place;
+    if (frame.is_of_python()) return place;
     if (!IsPythonsFile(trace_.Name(frame.module))) break;
   }
   return model::kEmptyStack;

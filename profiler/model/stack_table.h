@@ -49,6 +49,11 @@ struct Frame {
   bool is_kernel = false;
   bool is_resolved = true;  // false: `function` only names an address
 
+  // Whether `function` is of Python. It stands in the place of the
+  // interpreter's loop, and its module is its file.
+  bool is_of_python() const noexcept {
+    return module != kEmptyName && module == file;
+  }
   friend bool operator==(const Frame&, const Frame&) = default;
 };
 

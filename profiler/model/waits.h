@@ -45,6 +45,9 @@ enum class WaitKind : uint8_t {
 };
 inline constexpr WaitKind kLastWaitKind = WaitKind::kPipe;
 
+// What Python's global interpreter lock is called (Wait::object_name).
+inline constexpr std::string_view kGilName = "GIL";
+
 // As in tables and files: "lock", "page fault", ...
 std::string_view NameOf(WaitKind kind);
 
@@ -60,7 +63,7 @@ struct Wait {
   StackId stack = kEmptyStack;  // where the thread waited
   // The futex's address, the descriptor, or the child's id, by kind. 0: none.
   uint64_t object = 0;
-  NameId object_name = kEmptyName;  // a path, a socket, GIL, ...
+  NameId object_name = kEmptyName;  // a path, a socket, kGilName, ...
   // The thread that ended the wait, and where it did so. Of a lock: who gave it
   // back. kNoTrack: nobody saw it, or it is no thread of the trace.
   TrackIndex waker = kNoTrack;

@@ -107,7 +107,7 @@ void AddLocks(const FindingRun& run, WaitPlaces& places,
                     static_cast<double>(lock.duration_ns)),
         " of that in ", NameText(places.Of(most.stack)));
     finding.next_step =
-        trace.Name(lock.name) == "GIL"  // as model/waits.h names Python's
+        trace.Name(lock.name) == model::kGilName
             ? "Python runs one thread at a time: use processes, or do more of "
               "the work in libraries that give this lock back meanwhile"
             : "Hold the lock for a shorter time, or give each thread a part of "
