@@ -1,6 +1,5 @@
 #include <pthread.h>
 #include <sched.h>
-#include <time.h>
 
 #include <atomic>
 #include <functional>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "profiler/base/clock.h"
 #include "profiler/plugin/backend_controller.h"
 #include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/registry.h"
@@ -295,12 +295,7 @@ TEST(BackendControllerTest, TimeWithoutACpuDoesNotCountAgainstStop) {
     if (call != "Stop") return;
     pthread_getname_np(pthread_self(), thread, sizeof(thread));
     const BusyCpu busy;
-    const auto cpu_ns = [] {
-      timespec time;
-      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-      return time.tv_sec * kNsPerSecond + time.tv_nsec;
-    };
-    while (cpu_ns() < 150 * kNsPerMs) {
+    while (ThreadCpuNs() < 150 * kNsPerMs) {
     }
   };
   BackendController controller(
