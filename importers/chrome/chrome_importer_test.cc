@@ -80,18 +80,11 @@ TEST(ChromeImporterTest, TellsProgress) {
 }
 
 // A gzip stream that ends too early.
-class DamagedText final : public TextSource {
+class DamagedText final : public TextInMemory {
  public:
-  explicit DamagedText(std::string_view text) : text_(text) {}
-  absl::StatusOr<size_t> Read(char* to, size_t size) override {
-    return text_.Read(to, size);
-  }
+  using TextInMemory::TextInMemory;
   double progress() const override { return 0.25; }
-  uint64_t expected_bytes() const override { return 0; }
   std::string damage() const override { return "it is torn"; }
-
- private:
-  TextInMemory text_;
 };
 
 model::TraceShard ImportShard(std::string_view text) {
@@ -202,18 +195,10 @@ TEST(ImportDocumentTest, DamageIsSaidOnce) {
 }
 
 // Something follows its gzip stream.
-class TextWithRest final : public TextSource {
+class TextWithRest final : public TextInMemory {
  public:
-  explicit TextWithRest(std::string_view text) : text_(text) {}
-  absl::StatusOr<size_t> Read(char* to, size_t size) override {
-    return text_.Read(to, size);
-  }
-  double progress() const override { return 0; }
-  uint64_t expected_bytes() const override { return 0; }
+  using TextInMemory::TextInMemory;
   bool has_rest() const override { return true; }
-
- private:
-  TextInMemory text_;
 };
 
 TEST(ImportDocumentTest, WhatFollowsGzipIsSaid) {

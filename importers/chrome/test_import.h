@@ -24,7 +24,7 @@
 
 namespace kymo::chrome_import {
 
-class TextInMemory final : public TextSource {
+class TextInMemory : public TextSource {
  public:
   explicit TextInMemory(std::string_view text) : rest_(text) {}
 
