@@ -159,8 +159,9 @@ int64_t FirstStep(const Config& config, int64_t current) {
 absl::StatusOr<std::string> TracePath(std::string_view log_file,
                                       const std::string& folder, int pid) {
   std::string path(log_file);
+  const size_t name = path.rfind('/') + 1;  // npos + 1 == 0
   for (const std::string_view end : {".pt.trace.json", ".json"}) {
-    if (const size_t at = path.find(end); at != path.npos) {
+    if (const size_t at = path.find(end, name); at != path.npos) {
       path.insert(at, absl::StrCat("_", pid));
       break;
     }

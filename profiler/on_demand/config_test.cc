@@ -81,6 +81,12 @@ TEST(TracePathTest, HasTheProcess) {
   EXPECT_EQ(*TracePath("/tmp/a.pt.trace.json", "/tmp/", 7),
             "/tmp/a_7.pt.trace.json");
   EXPECT_EQ(*TracePath("/tmp/a.json.gz", "/tmp", 7), "/tmp/a_7.json.gz");
+  // Only the file's name counts.
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / "runs.json.d";
+  std::filesystem::create_directories(folder);
+  EXPECT_EQ(*TracePath((folder / "a.json").string(), folder, 7),
+            (std::filesystem::canonical(folder) / "a_7.json").string());
 }
 
 TEST(TracePathTest, StaysBelowTheFolder) {
