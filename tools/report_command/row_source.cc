@@ -40,7 +40,8 @@ bool AddsLikePyTorch(const model::Trace& trace) {
   constexpr size_t kMostEventsOnLanes = 2'000'000;
   constexpr DurationNs kMostNs = DurationNs{30} * 24 * 60 * 60 * kNsPerSecond;
   if (trace.end_ns() - trace.start_ns() > kMostNs) return false;
-  return trace.event_count() <=
+  // Allocations outside of ranges are events as well.
+  return trace.event_count() + trace.memory().size() <=
          (HasLanes(trace) ? kMostEventsOnLanes : kMostEvents);
 }
 
