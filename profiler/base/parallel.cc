@@ -13,6 +13,7 @@
 #include <optional>
 
 #include <tbb/global_control.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #endif
@@ -36,6 +37,42 @@ bool BeginTbb() {
          use != TbbUse::kOfParent;
 }
 
+void* WaitForEnd(void* end) {
+  static_cast<std::atomic<bool>*>(end)->wait(false);
+  return nullptr;
+}
+
+// How many threads like oneTBB's can run at a time, up to `wanted`. `threads`
+// has room for them.
+size_t CountThreadsThatStart(pthread_t* threads, size_t wanted) {
+  constexpr size_t kStackBytes = size_t{4} << 20;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  std::atomic<bool> end = false;
+  size_t started = 0;
+  while (started < wanted && pthread_create(&threads[started], &attributes,
+                                            WaitForEnd, &end) == 0) {
+    ++started;
+  }
+  pthread_attr_destroy(&attributes);
+  end = true;
+  end.notify_all();
+  for (size_t i = 0; i < started; ++i) pthread_join(threads[i], nullptr);
+  return started;
+}
+
+// oneTBB ends the process if one of its threads cannot start one more, which
+// limits of processes or of memory forbid: a container's, for example.
+void LimitToThreadsThatStart(pthread_t* room) {
+  const auto wanted = static_cast<size_t>(tbb::info::default_concurrency() - 1);
+  const size_t started = CountThreadsThatStart(room, wanted);
+  if (started == wanted) return;
+  // For good. The process may start other threads, too.
+  new tbb::global_control(tbb::global_control::max_allowed_parallelism,
+                          started / 2 + 1);
+}
+
 }  // namespace
 
 // Threads that come here at the same time all do the same. None waits for
@@ -49,6 +86,7 @@ bool parallel_internal::PrepareTbb() {
   void* const room = mmap(nullptr, kEnough, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED) throw std::bad_alloc();
+  LimitToThreadsThatStart(static_cast<pthread_t*>(room));
   munmap(room, kEnough);
   tbb::task_arena arena(1, 1);
   arena.initialize();

@@ -7,6 +7,8 @@
 //
 // Threads: may be called from any thread and nested. An exception that `body`
 //   throws reaches the caller after the other ranges have ended.
+// Where limits of processes or of memory forbid as many threads as there are
+// CPUs, it makes do with fewer.
 // Under ThreadSanitizer, which cannot see into the packaged oneTBB, everything
 // runs on the calling thread (parallel_serial.h). The same holds in a child
 // that a process forked after it began to use oneTBB.

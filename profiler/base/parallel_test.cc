@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <fstream>
 #include <functional>
 #include <numeric>
 #include <stdexcept>
@@ -139,6 +140,24 @@ TEST(ParallelDeathTest, TheFirstCallThrowsWhereThereIsNoMemory) {
                 ParallelSort(values, values + 100'000, std::less<>());
               }),
               testing::ExitedWithCode(7), "");
+}
+
+// A thread of oneTBB has 4 MiB of stack.
+void RunWithRoomForNoThread() {
+  std::ifstream file("/proc/self/statm");
+  rlim_t pages = 0;
+  file >> pages;
+  const rlim_t most = pages * getpagesize() + (7 << 20);
+  const rlimit limit = {.rlim_cur = most, .rlim_max = most};
+  setrlimit(RLIMIT_AS, &limit);
+  std::atomic<size_t> sum = 0;
+  ParallelForEach(1000, [&](size_t i) { sum += i; });
+  _exit(sum == 499'500 ? 7 : 8);
+}
+
+TEST(ParallelDeathTest, WhereNoThreadCanStartItRunsAlone) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(RunWithRoomForNoThread(), testing::ExitedWithCode(7), "");
 }
 
 void ForkWithinTheFirstCall() {
