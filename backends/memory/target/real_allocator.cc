@@ -201,10 +201,12 @@ bool BaseNameBegins(const char* path, const char* begin) noexcept {
          0;
 }
 
-// Where the file that has this address begins.
-const void* BeginOfFile(const void* address) noexcept {
-  Dl_info info;
-  return dladdr(address, &info) == 0 ? nullptr : info.dli_fbase;
+// Where the file begins in which the loader finds `name` first; null if there
+// is none.
+const void* FirstFile(const char* name) noexcept {
+  Dl_info first;
+  return dladdr(dlsym(RTLD_DEFAULT, name), &first) == 0 ? nullptr
+                                                        : first.dli_fbase;
 }
 
 // Whether a program only jumps from there to a function of another file.
@@ -259,10 +261,11 @@ void* FindNext(const char* name) noexcept {
 }
 
 bool ReachesHooks(const char* name) noexcept {
-  const void* const found = dlsym(RTLD_DEFAULT, name);
-  return IsJump(found) ||
-         BeginOfFile(found) ==
-             BeginOfFile(dlsym(RTLD_DEFAULT, "kymo_heap_hooks_v1"));
+  // Nobody takes the address of pvalloc. Where the loader finds the one of the
+  // hooks, these come before the C library.
+  const bool is_jump = IsJump(dlsym(RTLD_DEFAULT, name));
+  return FirstFile(is_jump ? "pvalloc" : name) ==
+         FirstFile("kymo_heap_hooks_v1");
 }
 
 bool CallsMalloc(const char* operator_new) noexcept {

@@ -55,7 +55,8 @@ void* FindNext(const char* name) noexcept;
 //
 // A program that is not position-independent and takes a function's address has
 // an entry for it, which jumps to the function. dlsym(RTLD_DEFAULT) finds that.
-// It leads to the hooks, whose library is preloaded before others.
+// It leads to the hooks if their library was preloaded. It does not if the
+// program has loaded the library later, as Python loads its modules.
 bool ReachesHooks(const char* name) noexcept;
 
 }  // namespace kymo::memory
