@@ -109,7 +109,9 @@ uint32_t RuleTable::FindUncached(symbolize::ModuleId module, uint64_t address) {
   if (rules.go != nullptr && SwitchesStackOfGo(rules.go->Find(address))) {
     rules_.push_back(
         {.cfa_kind = CfaKind::kRegisterOffset, .is_outermost = true});
-    return static_cast<uint32_t>(rules_.size() - 1);
+    const auto rule = static_cast<uint32_t>(rules_.size() - 1);
+    rules.ranges[address] = {address + 1, rule};
+    return rule;
   }
   for (Dwarf_CFI* const cfi : {rules.eh_frame, rules.debug_frame}) {
     Dwarf_Frame* frame = nullptr;

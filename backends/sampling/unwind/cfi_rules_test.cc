@@ -282,8 +282,14 @@ TEST_F(CfiRulesTest, GosFunctionsThatSwitchStacksHaveNoCaller) {
   const symbolize::ModuleId module =
       modules.File(getpid(), {.path = path, .mapped_ns = INT64_MAX});
   RuleTable rules(&modules);
-  EXPECT_TRUE(rules.Find(module, 0x100f).is_outermost);
+  const UnwindRule* const rule = &rules.Find(module, 0x100f);
+  EXPECT_TRUE(rule->is_outermost);
   EXPECT_FALSE(rules.Find(module, 0x1010).is_outermost);
+  // The rule is not made again where others took its place in the cache.
+  for (uint64_t other = 0; other < (1 << 16); ++other) {
+    rules.Find(module, 0x10000 + other);
+  }
+  EXPECT_EQ(&rules.Find(module, 0x100f), rule);
 }
 
 // One rule serves all addresses of its row, and no other.
