@@ -69,6 +69,9 @@ class OffCpuSession final : public ActivitySession {
   absl::Status Prepare(TargetSetup*) override;
   absl::Status Start(pid_t pid) override;
   void Poll() override;
+  DurationNs PollPeriodNs() const noexcept override {
+    return causes_.looks_at_short_waits() ? kNsPerMs : kPollPeriodNs;
+  }
   absl::Status Stop() override;
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override;
 

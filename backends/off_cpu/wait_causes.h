@@ -73,6 +73,7 @@ class WaitCauses {
   // Also at threads that were blocked for a shorter time: nothing else tells of
   // their waits.
   void LookAtShortWaits(bool does) { min_blocked_ns_ = does ? 0 : kNsPerMs; }
+  bool looks_at_short_waits() const noexcept { return min_blocked_ns_ == 0; }
 
   // After the log's Collect, for names.
   StaticObjects& statics() noexcept { return statics_; }

@@ -2,7 +2,9 @@
 // test_interrupts.cc.
 //
 // Long, because each test runs with each source of stacks.
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -439,6 +441,32 @@ TEST_F(RunningTest, SamplesSeeShortWaits) {
   EXPECT_GE(blocked_ns, sleeps * kNsPerMs / 2);
   EXPECT_GE(static_cast<double>(sleep_ns),
             0.98 * static_cast<double>(blocked_ns));
+}
+
+// Nothing else sees short waits then.
+TEST(RunningPollTest, WithoutSamplesLooksAreFrequent) {
+  const absl::Status permitted = sampling::PerfEvents::ProbeSwitches();
+  if (!permitted.ok()) GTEST_SKIP() << "NOT TESTED HERE: " << permitted;
+  const pid_t pid = fork();
+  if (pid == 0) {
+    for (;;) pause();
+  }
+  const auto period_ns = [&](StackSource source) {
+    const auto session =
+        off_cpu::NewOffCpuSession(source, RunningTarget{.pids = {pid}});
+    EXPECT_TRUE(session->Prepare(nullptr).ok());
+    EXPECT_TRUE(session->Start(pid).ok());
+    const DurationNs period_ns = session->PollPeriodNs();
+    EXPECT_TRUE(session->Stop().ok());
+    return period_ns;
+  };
+  EXPECT_EQ(period_ns(StackSource::kLooks), kNsPerMs);
+  const auto events = sampling::PerfEvents::OpenSwitchStacks(getpid());
+  if (events.ok()) {
+    EXPECT_EQ(period_ns(StackSource::kSamplesAndLooks), kPollPeriodNs);
+  }
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
 }
 
 class TotalsTest : public TestWaiterRun {

@@ -112,6 +112,8 @@ struct SessionOptions {
   std::shared_ptr<SharedParts> shared;
 };
 
+// How often Poll is called, unless the session says otherwise.
+inline constexpr DurationNs kPollPeriodNs = 5 * kNsPerMs;
 // How long Stop may take, unless the session says otherwise.
 inline constexpr DurationNs kStopLimitNs = 5 * kNsPerSecond;
 // Stop may take as long as it needs.
@@ -136,6 +138,8 @@ class ActivitySession {
   // Moves records out of bounded buffers. Called every few milliseconds while
   // live, and once more after the target has ended.
   virtual void Poll() {}
+  // While live: how often Poll should be called.
+  virtual DurationNs PollPeriodNs() const noexcept { return kPollPeriodNs; }
 
   // While live: stops collecting events (false), or goes on (true).
   virtual absl::Status SetCollecting(bool /*collecting*/) {

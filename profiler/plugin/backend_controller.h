@@ -41,6 +41,7 @@ class BackendController {
   absl::Status Dump(const std::string& path);
   absl::Status Stop();
   // The session's. REQUIRES: no call has failed.
+  DurationNs PollPeriodNs() const noexcept { return session_->PollPeriodNs(); }
   DurationNs StopLimitNs() const noexcept { return session_->StopLimitNs(); }
   absl::StatusOr<Collected> Collect(model::TraceShard& shard);
   // Empty before Collect.

@@ -30,6 +30,7 @@ namespace {
 struct Script {
   std::function<void(const std::string& call)> on_call = [](const auto&) {};
   std::function<void(model::TraceShard& shard)> fill = [](auto&) {};
+  DurationNs poll_period_ns = kPollPeriodNs;
   DurationNs stop_limit_ns = kStopLimitNs;
   std::atomic<bool>* is_gone = nullptr;          // the session
   std::atomic<bool>* is_backend_gone = nullptr;  // the backend
@@ -45,6 +46,9 @@ class ScriptedSession : public ActivitySession {
   absl::Status Prepare(TargetSetup*) override { return Run("Prepare"); }
   absl::Status Start(pid_t) override { return Run("Start"); }
   void Poll() override { (void)Run("Poll"); }
+  DurationNs PollPeriodNs() const noexcept override {
+    return script_.poll_period_ns;
+  }
   absl::Status SetCollecting(bool) override { return Run("SetCollecting"); }
   absl::Status Dump(const std::string&) override { return Run("Dump"); }
   absl::Status Stop() override { return Run("Stop"); }
@@ -276,6 +280,28 @@ TEST_F(BadPluginTest, WithoutAnyBackendThatWorksTheFirstProblemIsSaid) {
     EXPECT_EQ((*recording)->Stop().message(), problem);
     EXPECT_EQ((*recording)->Finish({}).trace.status().message(), problem);
   }
+}
+
+TEST_F(BadPluginTest, TheBackendThatPollsMostOftenCountsUntilItFails) {
+  BackendRegistry registry;
+  const auto add = [&](const char* name, Script script) {
+    ASSERT_TRUE(
+        registry.Register(std::make_unique<ScriptedBackend>(name, script))
+            .ok());
+  };
+  add("often", {.on_call =
+                    [](const std::string& call) {
+                      if (call == "Poll") throw 5;
+                    },
+                .poll_period_ns = kNsPerMs});
+  add("seldom", {.poll_period_ns = 10 * kPollPeriodNs});
+  auto recording = Recording::Create(registry, {"often", "seldom"}, {});
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  ASSERT_TRUE((*recording)->Prepare(nullptr).ok());
+  ASSERT_TRUE((*recording)->Start(1).ok());
+  EXPECT_EQ((*recording)->PollPeriodNs(), kNsPerMs);
+  (*recording)->Poll();
+  EXPECT_EQ((*recording)->PollPeriodNs(), kPollPeriodNs);
 }
 
 TEST_F(BadPluginTest, WithoutABackendWhoseStopHangsTheRecordingGoesOn) {

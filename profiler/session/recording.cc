@@ -168,6 +168,15 @@ void Recording::Poll() {
   (void)ForEach([](BackendController& c) { return c.Poll(); });
 }
 
+DurationNs Recording::PollPeriodNs() const {
+  DurationNs period_ns = kPollPeriodNs;
+  for (const auto& controller : controllers_) {
+    if (controller->has_failed()) continue;
+    period_ns = std::min(period_ns, controller->PollPeriodNs());
+  }
+  return period_ns;
+}
+
 absl::Status Recording::SetCollecting(const std::string& backend,
                                       bool collecting) {
   for (const auto& controller : controllers_) {

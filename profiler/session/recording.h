@@ -72,6 +72,8 @@ class Recording {
   absl::Status Prepare(TargetSetup* setup);
   absl::Status Start(pid_t pid);
   void Poll();
+  // While live: how often Poll should be called, for all backends.
+  DurationNs PollPeriodNs() const;
   // Switches one backend's collection; kNotFound when it is not in use.
   absl::Status SetCollecting(const std::string& backend, bool collecting);
   // Writes the present records into a file that an importer reads. The first

@@ -39,7 +39,6 @@
 namespace kymo::tools {
 namespace {
 
-constexpr int64_t kPollNs = 5 * kNsPerMs;
 constexpr int64_t kLookNs = 50 * kNsPerMs;  // whether the processes have ended
 // Backends make it in the output folder.
 constexpr char kRawFile[] = "kymo.raw";
@@ -245,9 +244,10 @@ class AttachRun {
 
   // Returns what ended it.
   const char* PollToTheEnd(const EndSignals& signals, int64_t begin_ns) {
+    const DurationNs period_ns = recording_->PollPeriodNs();
     int64_t next_look_ns = begin_ns + kLookNs;
     for (;;) {
-      if (const int signal = signals.WaitFor(kPollNs)) return EndBy(signal);
+      if (const int signal = signals.WaitFor(period_ns)) return EndBy(signal);
       recording_->Poll();
       const int64_t now_ns = MonotonicNs();
       if (command_.duration_ns && now_ns - begin_ns >= *command_.duration_ns) {
