@@ -78,12 +78,20 @@ bool IsUnnamed(std::string_view name) {
   return !name.empty() && !name.starts_with('[') && HasNoName(name);
 }
 
-std::string NextStep(std::string_view function) {
+// Whether sampling would make less work of the program's allocations.
+bool RecordsEachAllocation(const Trace& trace) {
+  return trace.memory_sample_interval() == 0 &&
+         (!trace.memory().empty() || trace.folded_memory() != nullptr);
+}
+
+std::string NextStep(const Trace& trace, std::string_view function) {
   if (IsKymo(function)) {
     return absl::StrCat(
         "This is the cost of recording, which the program alone does not "
         "have: record less (",
-        function == "[Kymo]" ? "--memory_mode=sampled, " : "",
+        function == "[Kymo]" && RecordsEachAllocation(trace)
+            ? "--memory_mode=sampled, "
+            : "",
         "fewer --activities)");
   }
   if (function == "[anon]") {
@@ -116,7 +124,7 @@ Finding HotFunction(const FindingRun& run, const SampledFunction& function,
                                 static_cast<double>(self_ns)),
                     " of that when ", NameText(callers.name), " called it");
   }
-  finding.next_step = NextStep(name);
+  finding.next_step = NextStep(trace, name);
   finding.evidence = {.kind = EvidenceKind::kStack,
                       .name = std::string(name),
                       .table = "sampled_functions",

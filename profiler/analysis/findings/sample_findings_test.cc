@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <initializer_list>
@@ -7,10 +8,15 @@
 #include <vector>
 
 #include "profiler/analysis/findings/test_findings.h"
+#include "tests/support/test_memory.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo::analysis {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // A run of 1 s with samples of 1 ms: `hot` of them in Parse, three quarters of
 // these called by Read, and the others each in a function of its own.
@@ -84,6 +90,28 @@ TEST(SampleFindingsTest, KymosOwnCodeIsNoFunctionOfTheProgram) {
   EXPECT_EQ(TitleOf({"main", "Grow", "[Kymo]"}),
             "Kymo itself took 80 % of the CPU time (200 ms); 100 % of that "
             "when Grow called it");
+}
+
+// Sampling helps only if there is something to sample.
+TEST(SampleFindingsTest, HowKymoTakesLessDependsOnWhatItRecords) {
+  const auto step = [](double interval, bool has_memory) {
+    TestTrace t;
+    t.SetWindow(0, kNsPerSecond);
+    const auto main = t.AddThread(1, 1, "main");
+    for (int i = 0; i < 250; ++i) {
+      t.AddSample(main, i * kNsPerMs, kNsPerMs, {"main", "[Kymo]"});
+    }
+    TestMemory memory;
+    if (has_memory) memory.Allocate({.track = main, .bytes = 64}, 10);
+    t.data().memory_sample_interval = interval;
+    std::move(memory).AddTo(t.data());
+    const auto found = Found(std::move(t), FindingKind::kHotFunction);
+    return found.empty() ? std::string() : found[0].next_step;
+  };
+  EXPECT_THAT(step(0, true), HasSubstr("--memory_mode=sampled"));
+  EXPECT_THAT(step(512, true), Not(HasSubstr("--memory_mode")));
+  EXPECT_THAT(step(0, false), AllOf(HasSubstr("fewer --activities"),
+                                    Not(HasSubstr("--memory_mode"))));
 }
 
 TEST(SampleFindingsTest, SamplesThatWereAddedUpCount) {
