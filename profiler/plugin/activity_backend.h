@@ -138,7 +138,7 @@ class ActivitySession {
   // Moves records out of bounded buffers. Called every few milliseconds while
   // live, and once more after the target has ended.
   virtual void Poll() {}
-  // While live: how often Poll should be called.
+  // While live: how often Poll should be called, in whole milliseconds.
   virtual DurationNs PollPeriodNs() const noexcept { return kPollPeriodNs; }
 
   // While live: stops collecting events (false), or goes on (true).

@@ -55,7 +55,6 @@ namespace {
 
 constexpr int kExitNotExecutable = 126;
 constexpr int kExitNotFound = 127;
-constexpr int kPollMs = 5;
 // Backends make it in the output folder.
 constexpr char kRawFile[] = "kymo.raw";
 
@@ -267,7 +266,9 @@ class ProfileRun {
     }
     if (command_.flight_recorder) recording_->BeginWithFirstEvent();
     if (command_.dump_signal != 0) child.KeepSignal(command_.dump_signal);
-    while (!child.WaitFor(kPollMs)) {
+    const auto period_ms =
+        static_cast<int>(recording_->PollPeriodNs() / kNsPerMs);
+    while (!child.WaitFor(period_ms)) {
       recording_->Poll();
       AnswerRequests(child);
     }
