@@ -358,10 +358,13 @@ TEST_P(SamplingChildTest, AServerTakesTheTimeThatItTakesUnsampled) {
     return PlainMs("serve", std::to_string(kRequests));
   };
   // The least of some runs is what it takes on a machine that does nothing
-  // else, if both kinds of run see the same machine.
+  // else, if both kinds of run see the same machine. A busy one takes more.
   double plain_ms = run_plainly();
   ChildRun fastest;
-  for (int round = 0; round < 3; ++round) {
+  const auto is_fast = [&] {
+    return static_cast<double>(fastest.cpu_time_ns) / kNsPerMs < 1.5 * plain_ms;
+  };
+  for (int round = 0; round < 3 || (round < 12 && !is_fast()); ++round) {
     {
       const Client client;
       ASSERT_NO_FATAL_FAILURE(Run("test_burner", "serve", kRequests));

@@ -206,6 +206,14 @@ JitFunction KindOfJitFunction(std::string_view function) {
       "DeoptimizationBlob", "ExceptionBlob",    "MethodHandlesAdapterBlob",
       "SafepointBlob",      "UncommonTrapBlob", "flush_icache_stub"};
   if (IsOneOf(kStubs, function)) return JitFunction::kStub;
+  // C2's own: "_complete_monitor_locking_Java".
+  if (function.starts_with('_') && function.ends_with("_Java")) {
+    return JitFunction::kStub;
+  }
+  // JavaScript's accessors: "get size".
+  if (function.starts_with("get ") || function.starts_with("set ")) {
+    return JitFunction::kProgram;
+  }
   // Java's have their parameters: "int java.io.FileInputStream.read()".
   const size_t parameters = function.find('(');
   if (parameters == std::string_view::npos) {

@@ -68,6 +68,9 @@ TEST(WaitFunctionsTest, JitFunctionsAreToldApartByTheirNames) {
             JitFunction::kLibrary);
   EXPECT_EQ(KindOfJitFunction("void jdk.internal.misc.Unsafe.park(boolean)"),
             JitFunction::kLibrary);
+  EXPECT_EQ(KindOfJitFunction("get size"), JitFunction::kProgram);
+  EXPECT_EQ(KindOfJitFunction("_complete_monitor_locking_Java"),
+            JitFunction::kStub);
   EXPECT_EQ(KindOfJitFunction("StubRoutines (1)"), JitFunction::kStub);
   EXPECT_EQ(KindOfJitFunction("vtable stub"), JitFunction::kStub);
   EXPECT_EQ(KindOfJitFunction("SafepointBlob"), JitFunction::kStub);

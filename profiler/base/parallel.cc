@@ -23,18 +23,19 @@ namespace kymo {
 #ifndef KYMO_PARALLEL_SERIAL_
 namespace {
 
-enum class TbbUse : uint8_t { kNone, kBegun, kReady, kOfParent };
+// kNever: the process was forked by one that uses it, or cannot start threads.
+enum class TbbUse : uint8_t { kNone, kBegun, kReady, kNever };
 constinit std::atomic<TbbUse> tbb_use{TbbUse::kNone};
 
 [[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] {
-  if (tbb_use != TbbUse::kNone) tbb_use = TbbUse::kOfParent;
+  if (tbb_use != TbbUse::kNone) tbb_use = TbbUse::kNever;
 });
 
-// Before any call of oneTBB. False in a child of a process that made one.
+// Before any call of oneTBB. False if there must be none.
 bool BeginTbb() {
   TbbUse use = TbbUse::kNone;
   return tbb_use.compare_exchange_strong(use, TbbUse::kBegun) ||
-         use != TbbUse::kOfParent;
+         use != TbbUse::kNever;
 }
 
 void* WaitForEnd(void* end) {
@@ -42,35 +43,26 @@ void* WaitForEnd(void* end) {
   return nullptr;
 }
 
-// How many threads like oneTBB's can run at a time, up to `wanted`. `threads`
-// has room for them.
-size_t CountThreadsThatStart(pthread_t* threads, size_t wanted) {
+// Whether as many threads as oneTBB may have can run at a time. It ends the
+// process if one of them cannot start another one, which limits of processes or
+// of memory forbid: a container's, for example. `room` has room for them.
+bool CanStartThreads(pthread_t* room) {
   constexpr size_t kStackBytes = size_t{4} << 20;
+  const auto wanted = static_cast<size_t>(tbb::info::default_concurrency() - 1);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
   std::atomic<bool> end = false;
   size_t started = 0;
-  while (started < wanted && pthread_create(&threads[started], &attributes,
-                                            WaitForEnd, &end) == 0) {
+  while (started < wanted &&
+         pthread_create(&room[started], &attributes, WaitForEnd, &end) == 0) {
     ++started;
   }
   pthread_attr_destroy(&attributes);
   end = true;
   end.notify_all();
-  for (size_t i = 0; i < started; ++i) pthread_join(threads[i], nullptr);
-  return started;
-}
-
-// oneTBB ends the process if one of its threads cannot start one more, which
-// limits of processes or of memory forbid: a container's, for example.
-void LimitToThreadsThatStart(pthread_t* room) {
-  const auto wanted = static_cast<size_t>(tbb::info::default_concurrency() - 1);
-  const size_t started = CountThreadsThatStart(room, wanted);
-  if (started == wanted) return;
-  // For good. The process may start other threads, too.
-  new tbb::global_control(tbb::global_control::max_allowed_parallelism,
-                          started / 2 + 1);
+  for (size_t i = 0; i < started; ++i) pthread_join(room[i], nullptr);
+  return started == wanted;
 }
 
 }  // namespace
@@ -86,8 +78,12 @@ bool parallel_internal::PrepareTbb() {
   void* const room = mmap(nullptr, kEnough, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED) throw std::bad_alloc();
-  LimitToThreadsThatStart(static_cast<pthread_t*>(room));
+  const bool can_start = CanStartThreads(static_cast<pthread_t*>(room));
   munmap(room, kEnough);
+  if (!can_start) {
+    tbb_use.store(TbbUse::kNever);
+    return false;
+  }
   tbb::task_arena arena(1, 1);
   arena.initialize();
   tbb_use.store(TbbUse::kReady, std::memory_order_release);

@@ -7,11 +7,10 @@
 //
 // Threads: may be called from any thread and nested. An exception that `body`
 //   throws reaches the caller after the other ranges have ended.
-// Where limits of processes or of memory forbid as many threads as there are
-// CPUs, it makes do with fewer.
 // Under ThreadSanitizer, which cannot see into the packaged oneTBB, everything
 // runs on the calling thread (parallel_serial.h). The same holds in a child
-// that a process forked after it began to use oneTBB.
+// that a process forked after it began to use oneTBB, and where limits forbid
+// as many threads as there are CPUs. The first call tries that.
 //
 // oneTBB's headers take 1.4 s to compile. So this header does without them, and
 // sorts and values per thread have their own: parallel_sort.h, per_worker.h.

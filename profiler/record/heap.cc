@@ -42,7 +42,13 @@ std::atomic<uint8_t>& FilterEntry(uint64_t address) noexcept {
 }
 
 // False: there is no free entry near its place.
+//
+// Its address may be there: a block of an earlier recording that did not see
+// its free, or one that another thread's realloc is about to report as freed.
+// The latter takes its entry with it, so this block needs one of its own. But
+// two are enough.
 bool AddSampled(uint64_t address) noexcept {
+  int known = 0;
   for (size_t probe = 0; probe < kMaxProbes; ++probe) {
     uint64_t there = 0;
     if (SetEntry(address, probe)
@@ -51,8 +57,7 @@ bool AddSampled(uint64_t address) noexcept {
       FilterEntry(address).fetch_add(1, std::memory_order_relaxed);
       return true;
     }
-    // A block of an earlier recording, which did not see its free.
-    if (there == address) return true;
+    if (there == address && ++known == 2) return true;
   }
   return false;
 }

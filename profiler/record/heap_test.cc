@@ -379,8 +379,21 @@ TEST_F(HeapSamplesTest, BlocksOfAnEarlierRecordingTakeNoRoom) {
   }
   EXPECT_EQ(lost.load(), before);
   OnFree(Block(0x1000), bits);
+  OnFree(Block(0x1000), bits);
   EXPECT_FALSE(MayBeSampled(Block(0x1000)));
-  EXPECT_EQ(Stop().size(), 101u);
+  EXPECT_EQ(Stop().size(), 102u);
+}
+
+// realloc reports a free when the allocator may have given the block away.
+TEST_F(HeapSamplesTest, ABlockIsKnownWhoseAddressIsReportedAsFreedLate) {
+  const uint32_t bits = GateBits();
+  OnAllocation(Block(0x1000), 8, nullptr, bits);
+  OnAllocation(Block(0x1000), 8, nullptr, bits);
+  OnFree(Block(0x1000), bits);
+  EXPECT_TRUE(MayBeSampled(Block(0x1000)));
+  OnFree(Block(0x1000), bits);
+  EXPECT_FALSE(MayBeSampled(Block(0x1000)));
+  EXPECT_EQ(Stop().size(), 4u);
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ DurationNs Recording::PollPeriodNs() const {
     if (controller->has_failed()) continue;
     period_ns = std::min(period_ns, controller->PollPeriodNs());
   }
-  return period_ns;
+  return std::max(period_ns, kNsPerMs);
 }
 
 absl::Status Recording::SetCollecting(const std::string& backend,

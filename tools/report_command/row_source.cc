@@ -40,7 +40,7 @@ bool AddsLikePyTorch(const model::Trace& trace) {
   constexpr size_t kMostEventsOnLanes = 2'000'000;
   constexpr DurationNs kMostNs = DurationNs{30} * 24 * 60 * 60 * kNsPerSecond;
   if (trace.end_ns() - trace.start_ns() > kMostNs) return false;
-  // Allocations outside of ranges are events as well.
+  // A record of memory may become an event as well.
   return trace.event_count() + trace.memory().size() <=
          (HasLanes(trace) ? kMostEventsOnLanes : kMostEvents);
 }

@@ -11,9 +11,9 @@
 //
 // Sums equal PyTorch's to the last digit, which depends on the order in which
 // it adds rounded microseconds. That takes an object per event. Beyond 100,000
-// events, sums are exact nanoseconds, and the last digit of a table can differ.
-// The limit is two million events if ranges overlap, because PyTorch nests
-// these in its own way.
+// events and records of memory, sums are exact nanoseconds, and the last digit
+// of a table can differ. The limit is two million if ranges overlap, because
+// PyTorch nests these in its own way.
 #ifndef KYMO_TOOLS_REPORT_COMMAND_ROW_SOURCE_H_
 #define KYMO_TOOLS_REPORT_COMMAND_ROW_SOURCE_H_
 

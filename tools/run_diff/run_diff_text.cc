@@ -137,7 +137,7 @@ std::string TableText(const RunDiff& diff, RunTable table, bool is_markdown,
     absl::StrAppend(&text, is_markdown ? "\n" : "",
                     "not recorded: the side's programs allocated nothing, or "
                     "their heap was not watched (no --profile_memory, or "
-                    "linked statically)\n");
+                    "linked statically), or only counted\n");
   }
   const auto note = [&](size_t count, const char* what) {
     if (count == 0) return;

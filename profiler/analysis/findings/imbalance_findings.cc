@@ -173,12 +173,13 @@ Outer OuterOf(const Trace& trace, const model::Frame& frame) {
   const std::string_view function = trace.Name(frame.function);
   const std::string_view module = trace.Name(frame.module);
   // Go runs any function on any thread.
-  if (function == "runtime.goexit" || IsV8sInterpreter(function)) {
+  if (function.starts_with("runtime.") || IsV8sInterpreter(function)) {
     return Outer::kUnknown;
   }
   if (frame.is_kernel || IsRuntimeFile(module) || IsVirtualMachine(module) ||
-      IsPythonsFile(module) || IsLibraryFunction(function) ||
-      function == "_start" || StartsThreadsOfPython(trace.Name(frame.file))) {
+      (IsPythonsFile(module) && !frame.is_of_python()) ||
+      IsLibraryFunction(function) || function == "_start" ||
+      StartsThreadsOfPython(trace.Name(frame.file))) {
     return Outer::kRunsOthers;
   }
   if (function == "[anon]") return Outer::kUnknown;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -172,8 +173,12 @@ size_t CountBelow(
   t.SetWindow(0, 1000 * kMs);
   model::StackId stack = t.Stack({"start_thread"}, "/usr/lib/libc.so.6");
   for (const auto& [function, module] : functions) {
+    // The module of Python's functions is their file.
+    const char* const file =
+        std::string_view(module).ends_with(".py") ? module : "";
     stack = t.data().stacks.Push(
         stack, t.data().stacks.AddFrame({.function = t.Intern(function),
+                                         .file = t.Intern(file),
                                          .module = t.Intern(module)}));
   }
   for (const int count : {300, 100}) {
@@ -210,8 +215,14 @@ TEST(ImbalanceFindingsTest, AMachinesFunctionsAreNoWork) {
   EXPECT_EQ(
       CountBelow({{"runtime.goexit", "/srv/app"}, {"main.work", "/srv/app"}}),
       0u);
+  // Stacks of C end there.
+  EXPECT_EQ(CountBelow({{"runtime.asmcgocall.abi0", "/srv/app"},
+                        {"deflate", "/lib/libz.so.1"}}),
+            0u);
   EXPECT_EQ(CountBelow({{"PyEval_EvalCode", "/usr/bin/python3.11"},
                         {"work (a.py:3)", "/srv/a.py"}}),
+            1u);
+  EXPECT_EQ(CountBelow({{"work (python_jobs.py:3)", "/srv/python_jobs.py"}}),
             1u);
 }
 

@@ -295,8 +295,10 @@ std::string ShortageStep(ShortageCause cause, int64_t threads, int64_t cpus,
         threads > 1 ? ", or use fewer threads" : "");
   }
   if (cause == ShortageCause::kKymo) {
-    return "Use fewer threads than CPUs, or let Kymo record less, such as no "
-           "memory; without Kymo, most of these waits are not there";
+    return absl::StrCat(
+        threads > 1 && cpus > 1 ? "Use fewer threads than CPUs, or let" : "Let",
+        " Kymo record less, such as no memory: without it, there may be fewer "
+        "of these waits");
   }
   const bool has_spare_threads = cpus == 0 || threads > cpus;
   return absl::StrCat(
