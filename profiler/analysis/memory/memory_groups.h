@@ -95,6 +95,7 @@ using OperationMemorySums = MemorySums<model::NameId>;
 // By the name of the innermost function that is neither an allocator's nor a
 // library's (AllocationFrames::OwnCaller); kEmptyName: there is none.
 using FunctionMemory = MemoryGroup<model::NameId>;
+using FunctionMemorySums = MemorySums<model::NameId>;
 
 }  // namespace kymo::analysis
 

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "profiler/analysis/memory/allocation_frames.h"
 #include "profiler/analysis/memory/live_bytes.h"
 #include "profiler/analysis/memory/memory_blocks.h"
@@ -89,28 +88,21 @@ std::vector<MemoryProfile> FromRecords(const model::Trace& trace,
   return profiles;
 }
 
-// A program may have hundreds of thousands of stacks.
+// There are few functions of many stacks.
 std::vector<FunctionMemory> ByFunction(const model::Trace& trace,
                                        const std::vector<StackMemory>& by_stack,
                                        AllocationFrames& frames) {
   const model::StackTable& stacks = trace.stacks();
-  absl::flat_hash_map<model::NameId, FunctionMemory> sums;
+  FunctionMemorySums sums;
   for (const StackMemory& group : by_stack) {
     const model::StackId caller = frames.OwnCaller(group.id);
     const model::NameId function =
         caller == model::kEmptyStack
             ? model::kEmptyName
             : stacks.frame(stacks.leaf(caller)).function;
-    FunctionMemory& sum = sums[function];
-    sum.id = function;
-    sum.count += group.count;
-    sum.bytes += group.bytes;
+    sums.Add(function, {group.count * MemoryAmount::kOne, group.bytes});
   }
-  std::vector<FunctionMemory> groups;
-  groups.reserve(sums.size());
-  for (const auto& [id, group] : sums) groups.push_back(group);
-  SortLargestFirst(groups);
-  return groups;
+  return sums.LargestFirst();
 }
 
 MemoryAmount AmountOf(const model::BlockSum& sum) {
