@@ -163,11 +163,7 @@ class PoolWriter {
 
   // The innermost function that is neither an allocator's nor a library's.
   std::string_view PlaceOf(model::StackId stack) {
-    const model::StackTable& stacks = trace_.stacks();
-    const model::StackId own = frames_.OwnCaller(stack);
-    return own == model::kEmptyStack
-               ? ""
-               : trace_.Name(stacks.frame(stacks.leaf(own)).function);
+    return trace_.Name(frames_.OwnFunction(stack));
   }
 
   // `groups`, largest first, of blocks of `all_bytes`.

@@ -296,6 +296,12 @@ model::StackId AllocationFrames::OwnCaller(model::StackId stack) {
   return at != model::kEmptyStack ? at : Caller(stack);
 }
 
+model::NameId AllocationFrames::OwnFunction(model::StackId stack) {
+  if (stack == model::kEmptyStack) return model::kEmptyName;
+  const model::StackTable& stacks = trace_.stacks();
+  return stacks.frame(stacks.leaf(OwnCaller(stack))).function;
+}
+
 model::StackId AllocationFrames::ProgramCaller(model::StackId stack) {
   const model::StackTable& stacks = trace_.stacks();
   // An inlined lambda is called operator() and nothing else, whichever it is.

@@ -58,6 +58,8 @@ class AllocationFrames {
   // own: allocators, the standard library, files of the C and C++ runtime. If
   // none is the program's own, Caller(stack).
   model::StackId OwnCaller(model::StackId stack);
+  // The function in which that ends. kEmptyName of the empty stack.
+  model::NameId OwnFunction(model::StackId stack);
 
   // The same without the library's functions that call the program's. For a
   // stack that called a function of the program, which is then not inlined

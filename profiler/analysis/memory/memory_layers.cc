@@ -112,12 +112,6 @@ class LayerMaker {
   }
 
  private:
-  NameId FunctionOf(model::StackId stack) {
-    if (stack == model::kEmptyStack) return model::kEmptyName;
-    const model::StackTable& table = trace_.stacks();
-    return table.frame(table.leaf(frames_.OwnCaller(stack))).function;
-  }
-
   std::vector<NameId> LargestNames(const MemoryPeak& peak,
                                    bool has_operations) {
     OperationMemorySums sums;
@@ -128,7 +122,7 @@ class LayerMaker {
       for (const auto& group : peak.by_operation) add(group.id, group);
     } else {
       for (const auto& group : peak.by_stack) {
-        add(FunctionOf(group.id), group);
+        add(frames_.OwnFunction(group.id), group);
       }
     }
     std::vector<NameId> names;
@@ -154,7 +148,7 @@ class LayerMaker {
       }
       NameId name = model::kEmptyName;
       if (!layers.has_operations) {
-        name = FunctionOf(record.stack);
+        name = frames_.OwnFunction(record.stack);
       } else if (const auto event = open->InnermostAt(record.time_ns);
                  event != model::kNoEvent) {
         name = trace_.name()[event];

@@ -89,18 +89,12 @@ std::vector<MemoryProfile> FromRecords(const model::Trace& trace,
 }
 
 // There are few functions of many stacks.
-std::vector<FunctionMemory> ByFunction(const model::Trace& trace,
-                                       const std::vector<StackMemory>& by_stack,
+std::vector<FunctionMemory> ByFunction(const std::vector<StackMemory>& by_stack,
                                        AllocationFrames& frames) {
-  const model::StackTable& stacks = trace.stacks();
   FunctionMemorySums sums;
   for (const StackMemory& group : by_stack) {
-    const model::StackId caller = frames.OwnCaller(group.id);
-    const model::NameId function =
-        caller == model::kEmptyStack
-            ? model::kEmptyName
-            : stacks.frame(stacks.leaf(caller)).function;
-    sums.Add(function, {group.count * MemoryAmount::kOne, group.bytes});
+    sums.Add(frames.OwnFunction(group.id),
+             {group.count * MemoryAmount::kOne, group.bytes});
   }
   return sums.LargestFirst();
 }
@@ -249,7 +243,7 @@ std::vector<MemoryProfile> ProfileMemory(const model::Trace& trace) {
   AddCounts(trace, pools, profiles);
   AllocationFrames frames(trace);
   for (MemoryProfile& profile : profiles) {
-    profile.peak_by_function = ByFunction(trace, profile.peak.by_stack, frames);
+    profile.peak_by_function = ByFunction(profile.peak.by_stack, frames);
   }
   std::sort(profiles.begin(), profiles.end(),
             [](const auto& a, const auto& b) { return a.pool < b.pool; });
