@@ -69,9 +69,7 @@ class Result:
 class MemoryTest(unittest.TestCase):
 
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.directory = pathlib.Path(directory.name)
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.runs = 0
 
     def profile(self, *target, flags=(), env=None, stdin=None, under=()):
@@ -340,15 +338,17 @@ class MemoryTest(unittest.TestCase):
             self.assertEqual(result.status, 0, result.stderr)
             self.assertEqual(result.stdout, b"done\n")
             self.assertNotRegex(result.stderr, r"(ERROR|WARNING): \w+Sanitizer")
-        result = self.profile(
-            os.path.abspath(os.environ["KYMO_SANITIZED_ADDRESS"]), "bug")
+        result = self.profile(os.path.abspath(os.environ["KYMO_SANITIZED_ADDRESS"]), "bug")
         self.assertIn("heap-buffer-overflow", result.stderr)
 
     def test_threads_that_free_at_their_very_end(self):
-        result = self.profile(THREADS, "6000")
-        self.assertEqual(result.status, 0, result.stderr)
-        self.assertEqual(result.loss("events_dropped_arena_full"), 0)
-        self.assertEqual(result.loss("frees_not_seen"), 0)
+        # 6,000 chunks out of 4,096. A stalled machine may give them back too late.
+        for _ in range(3):
+            result = self.profile(THREADS, "6000")
+            self.assertEqual((result.status, result.loss("frees_not_seen")), (0, 0))
+            if result.loss("events_dropped_arena_full") == 0:
+                return
+        self.fail("chunks of threads that are gone are not used again")
 
     def test_out_of_memory_is_recorded(self):
         result = self.profile("/usr/bin/python3", "-c",

@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -196,7 +197,13 @@ int main(int argc, char** argv) {
     kill(getpid(), static_cast<int>(number));
     pause();
   } else if (mode == "late") {
-    std::thread([number] { Ranges(number); }).detach();
+    static std::atomic<bool> has_recorded{false};
+    std::thread([number] {
+      Ranges(1);
+      has_recorded = true;
+      Ranges(number);
+    }).detach();
+    while (!has_recorded) usleep(1000);
     usleep(20000);
   } else {
     fprintf(stderr, "target: unknown mode '%s'\n", mode.c_str());
