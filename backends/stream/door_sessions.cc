@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "backends/stream/trace_memory.h"
 #include "profiler/base/column.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace_shard.h"
 
 namespace kymo::stream {
@@ -44,39 +46,47 @@ void SplitBlock(model::TraceShard& shard) {
 
 class DoorSessions : public ActivitySession {
  public:
-  explicit DoorSessions(std::vector<std::unique_ptr<ActivitySession>> sessions)
+  explicit DoorSessions(std::vector<NamedSession> sessions)
       : sessions_(std::move(sessions)) {}
 
   absl::Status Prepare(TargetSetup* setup) override {
-    return ForEach([=](ActivitySession& one) { return one.Prepare(setup); });
+    return ForEach(
+        [=](const NamedSession& one) { return one.session->Prepare(setup); });
   }
   absl::Status Start(pid_t pid) override {
-    return ForEach([=](ActivitySession& one) { return one.Start(pid); });
+    return ForEach(
+        [=](const NamedSession& one) { return one.session->Start(pid); });
   }
   void Poll() override {
-    for (const auto& one : sessions_) one->Poll();
+    for (const NamedSession& one : sessions_) one.session->Poll();
   }
   absl::Status Stop() override {
-    return ForEach([](ActivitySession& one) { return one.Stop(); });
+    return ForEach([](const NamedSession& one) { return one.session->Stop(); });
   }
   DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
 
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
     Column<model::MemoryRecord> memory;
-    for (const auto& one : sessions_) {
-      KYMO_RETURN_IF_ERROR(one->Collect(shard).status());
+    KYMO_RETURN_IF_ERROR(ForEach([&](const NamedSession& one) {
+      const absl::Status status = one.session->Collect(shard).status();
+      if (!status.ok()) {
+        shard.ledger.Add(model::Loss::kProcessesNotRecorded, 1);
+        return absl::Status(status.code(),
+                            absl::StrCat(one.name, ": ", status.message()));
+      }
       SplitBlock(shard);
       memory.insert(memory.end(), shard.memory.begin(), shard.memory.end());
       shard.memory.clear();
-    }
+      return absl::OkStatus();
+    }));
     shard.memory = std::move(memory);
     return Collected{};
   }
 
   std::vector<std::string> Remarks() const override {
     std::vector<std::string> remarks = remarks_;
-    for (const auto& one : sessions_) {
-      for (std::string& remark : one->Remarks()) {
+    for (const NamedSession& one : sessions_) {
+      for (std::string& remark : one.session->Remarks()) {
         remarks.push_back(std::move(remark));
       }
     }
@@ -88,8 +98,8 @@ class DoorSessions : public ActivitySession {
   template <typename Call>
   absl::Status ForEach(Call call) {
     absl::Status last;
-    std::erase_if(sessions_, [&](const auto& one) {
-      const absl::Status status = call(*one);
+    std::erase_if(sessions_, [&](const NamedSession& one) {
+      const absl::Status status = call(one);
       if (status.ok()) return false;
       last = status;
       remarks_.emplace_back(status.message());
@@ -98,11 +108,16 @@ class DoorSessions : public ActivitySession {
     return sessions_.empty() ? last : absl::OkStatus();
   }
 
-  std::vector<std::unique_ptr<ActivitySession>> sessions_;
+  std::vector<NamedSession> sessions_;
   std::vector<std::string> remarks_;
 };
 
 }  // namespace
+
+std::unique_ptr<ActivitySession> JoinSessions(
+    std::vector<NamedSession> sessions) {
+  return std::make_unique<DoorSessions>(std::move(sessions));
+}
 
 std::unique_ptr<ActivitySession> NewDoorSession(
     ChildSettings settings,
@@ -118,12 +133,12 @@ std::unique_ptr<ActivitySession> NewDoorSession(
   settings.max_memory = kMostMemoryLimit;
   settings.fold_heap_above = ~uint64_t{0};
   settings.reducer = nullptr;
-  std::vector<std::unique_ptr<ActivitySession>> sessions;
+  std::vector<NamedSession> sessions;
   for (const std::shared_ptr<door::OpenDoor>& door : doors) {
     settings.door = door;
-    sessions.push_back(NewChildSession(settings));
+    sessions.push_back({door->name(), NewChildSession(settings)});
   }
-  return std::make_unique<DoorSessions>(std::move(sessions));
+  return JoinSessions(std::move(sessions));
 }
 
 }  // namespace kymo::stream

@@ -4,11 +4,13 @@
 //       NewDoorSession(std::move(settings), doors.Open());
 //
 // One session for all of them, whose shard has the records of all. A program
-// that is gone before the recording begins is left out, with a remark.
+// that is gone before the recording begins is left out, with a remark. So is
+// one whose records cannot be read afterwards; it is counted as lost, too.
 #ifndef KYMO_BACKENDS_STREAM_DOOR_SESSIONS_H_
 #define KYMO_BACKENDS_STREAM_DOOR_SESSIONS_H_
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "backends/stream/child_session.h"
@@ -22,6 +24,15 @@ namespace kymo::stream {
 std::unique_ptr<ActivitySession> NewDoorSession(
     ChildSettings settings,
     const std::vector<std::shared_ptr<door::OpenDoor>>& doors);
+
+struct NamedSession {
+  std::string name;  // of the program, for remarks
+  std::unique_ptr<ActivitySession> session;
+};
+
+// The part of NewDoorSession that makes one session of several.
+std::unique_ptr<ActivitySession> JoinSessions(
+    std::vector<NamedSession> sessions);
 
 }  // namespace kymo::stream
 

@@ -5,14 +5,20 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "backends/stream/door_target.h"
+#include "profiler/base/status_macros.h"
 #include "profiler/door/knock.h"
 #include "profiler/door/test_program.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace_shard.h"
+#include "profiler/plugin/activity_backend.h"
 
 namespace kymo::stream {
 namespace {
@@ -119,6 +125,53 @@ TEST(DoorSessionsTest, SeveralProgramsAreOneShard) {
   EXPECT_GE(work.at(first.pid()), 2998);
   EXPECT_GE(work.at(second.pid()), 2998);
   EXPECT_EQ(session->Remarks().size(), 1U);
+}
+
+class FakeSession : public ActivitySession {
+ public:
+  explicit FakeSession(absl::Status collects) : collects_(collects) {}
+  absl::Status Prepare(TargetSetup*) override { return absl::OkStatus(); }
+  absl::Status Start(pid_t) override { return absl::OkStatus(); }
+  absl::Status Stop() override { return absl::OkStatus(); }
+  absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
+    KYMO_RETURN_IF_ERROR(collects_);
+    shard.processes.push_back({.pid = 7});
+    shard.memory.push_back({});
+    return Collected{};
+  }
+
+ private:
+  const absl::Status collects_;
+};
+
+std::vector<NamedSession> Sessions(const std::vector<absl::Status>& statuses) {
+  std::vector<NamedSession> sessions;
+  for (const absl::Status& status : statuses) {
+    sessions.push_back({absl::StrCat("program ", sessions.size()),
+                        std::make_unique<FakeSession>(status)});
+  }
+  return sessions;
+}
+
+TEST(DoorSessionsTest, OneWithoutRecordsLeavesThoseOfTheOthers) {
+  const absl::Status no_memory = absl::ResourceExhaustedError("no memory");
+  const auto session =
+      JoinSessions(Sessions({absl::OkStatus(), no_memory, absl::OkStatus()}));
+  model::TraceShard shard;
+  const auto collected = session->Collect(shard);
+  ASSERT_TRUE(collected.ok()) << collected.status();
+  EXPECT_EQ(shard.processes.size(), 2U);
+  EXPECT_EQ(shard.memory.size(), 2U);
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kProcessesNotRecorded), 1U);
+  EXPECT_EQ(session->Remarks(),
+            std::vector<std::string>{"program 1: no memory"});
+}
+
+TEST(DoorSessionsTest, NobodysRecordsAreAnError) {
+  const absl::Status no_memory = absl::ResourceExhaustedError("no memory");
+  model::TraceShard shard;
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      JoinSessions(Sessions({no_memory, no_memory}))->Collect(shard).status()));
 }
 
 // In a container a program sees other numbers than this process.
