@@ -10,7 +10,7 @@ const std::vector<std::shared_ptr<OpenDoor>>& Doors::Open() {
   if (was_asked_ || !pids_) return open_;
   was_asked_ = true;
   for (const pid_t pid : pids_()) {
-    const auto doors = Knock(pid);
+    const auto doors = Knock(pid, &refusals_);
     if (doors.ok()) {
       open_.insert(open_.end(), doors->begin(), doors->end());
     } else if (!absl::IsNotFound(doors.status())) {

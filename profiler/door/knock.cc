@@ -232,8 +232,10 @@ absl::Status OpenDoor::End() {
   return Refusal(name_, *answer);
 }
 
-absl::StatusOr<std::vector<std::shared_ptr<OpenDoor>>> Knock(pid_t pid) {
+absl::StatusOr<std::vector<std::shared_ptr<OpenDoor>>> Knock(
+    pid_t pid, std::vector<std::string>* refusals) {
   std::vector<std::shared_ptr<OpenDoor>> doors;
+  std::vector<absl::Status> refused;
   const pid_t inner = processes::InnerNumberOf(pid, pid);
   const std::string name = NameOf(pid);
   for (int index = 0; inner != 0 && index < record::kMostDoors; ++index) {
@@ -246,11 +248,20 @@ absl::StatusOr<std::vector<std::shared_ptr<OpenDoor>>> Knock(pid_t pid) {
     }
     // Containers can share a network, and have the same numbers of processes.
     if (!IsDoorOf(pid, socket.get())) continue;
-    KYMO_ASSIGN_OR_RETURN(std::shared_ptr<OpenDoor> door,
-                          OpenDoor::Claim(pid, name, std::move(socket)));
-    doors.push_back(std::move(door));
+    auto door = OpenDoor::Claim(pid, name, std::move(socket));
+    if (door.ok()) {
+      doors.push_back(*std::move(door));
+    } else {
+      refused.push_back(door.status());
+    }
   }
-  if (!doors.empty()) return doors;
+  if (!doors.empty()) {
+    for (size_t i = 0; refusals != nullptr && i < refused.size(); ++i) {
+      refusals->push_back(absl::StrCat("a part of ", refused[i].message()));
+    }
+    return doors;
+  }
+  if (!refused.empty()) return refused.front();
   return absl::NotFoundError(
       absl::StrCat(name, " has no open door: start it with KYMO_ATTACH=1"));
 }

@@ -70,9 +70,11 @@ class OpenDoor {
   bool watches_heap_ = false;
 };
 
-// Claims each host of the process; most processes have one. kNotFound: it has
+// Claims each host of the process; most processes have one. If some hosts
+// refuse and others do not, adds why to `refusals`. kNotFound: the process has
 // no open door that this user reaches. Errors are sentences that name it.
-absl::StatusOr<std::vector<std::shared_ptr<OpenDoor>>> Knock(pid_t pid);
+absl::StatusOr<std::vector<std::shared_ptr<OpenDoor>>> Knock(
+    pid_t pid, std::vector<std::string>* refusals = nullptr);
 
 }  // namespace kymo::door
 

@@ -10,6 +10,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "profiler/base/owned_descriptor.h"
@@ -297,6 +298,39 @@ TEST(KnockTest, AnotherVersionIsRefused) {
     EXPECT_EQ(message.answer, record::DoorAnswer::kOtherVersion);
   }
   EXPECT_NE(Claim(program), nullptr);
+}
+
+// Answers each command that it carries another version.
+void RefuseForEver(const OwnedDescriptor& door) {
+  for (;;) {
+    const OwnedDescriptor peer(accept(door.get(), nullptr, nullptr));
+    record::DoorMessage message;
+    recv(peer.get(), &message, sizeof(message), 0);
+    message.answer = record::DoorAnswer::kOtherVersion;
+    send(peer.get(), &message, sizeof(message), MSG_NOSIGNAL);
+  }
+}
+
+// A program that has this version, and a library of it another one.
+TEST(KnockTest, OneHostThatRefusesLeavesTheOther) {
+  for (const int refusing : {0, 1}) {
+    const TestProgram program([=](Shared& shared) {
+      const OwnedDescriptor door(::socket(AF_UNIX, SOCK_SEQPACKET, 0));
+      const auto address = record::AddressOfDoor(getpid(), refusing);
+      bind(door.get(), address.pointer(), address.size);
+      listen(door.get(), 1);
+      OpenTheDoor(shared);
+      RefuseForEver(door);
+    });
+    program.WaitForDoor();
+    std::vector<std::string> refusals;
+    const auto doors = Knock(program.pid(), &refusals);
+    ASSERT_TRUE(doors.ok()) << doors.status();
+    ASSERT_EQ(doors->size(), 1U);
+    EXPECT_TRUE(Begin(*doors->front()).ok());
+    EXPECT_THAT(refusals, testing::ElementsAre(testing::ContainsRegex(
+                              "^a part of .* carries another version")));
+  }
 }
 
 // Its name alone makes nobody the door of a process.
