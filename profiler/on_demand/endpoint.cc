@@ -2,9 +2,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,6 +56,21 @@ std::string AbstractName(const std::string& line) {
   std::string name = line.substr(at + 2);
   if (name.ends_with('@')) name.pop_back();
   return name;
+}
+
+// Keeps two processes from finding the same left-over file: one would remove
+// the socket that the other has just made. Waits for a second at most, as any
+// reader of the folder can hold the lock.
+OwnedDescriptor LockFolder(const std::string& folder) {
+  OwnedDescriptor locked(
+      open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  constexpr int kMostTries = 1000;
+  for (int i = 0; i < kMostTries; ++i) {
+    if (flock(locked.get(), LOCK_EX | LOCK_NB) == 0) break;
+    if (errno != EWOULDBLOCK) break;
+    usleep(1000);
+  }
+  return locked;
 }
 
 // An ordinary user cannot find out whether another user's socket is in use.
@@ -139,6 +156,8 @@ absl::StatusOr<Endpoint> Endpoint::Bind(std::string_view name,
   if (!made.socket_.is_set()) {
     return absl::ErrnoToStatus(errno, "could not make a socket");
   }
+  const OwnedDescriptor lock =
+      folder.empty() ? OwnedDescriptor() : LockFolder(folder);
   // Before it has its name: what comes sooner than the option has no sender.
   const int on = 1;
   int error = 0;

@@ -1,7 +1,9 @@
 #include "profiler/on_demand/endpoint.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -10,12 +12,15 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "profiler/base/owned_descriptor.h"
 
 namespace kymo::on_demand {
 namespace {
@@ -111,6 +116,45 @@ TEST(EndpointTest, NamesMayBeFiles) {
   const auto again = Endpoint::Bind("left", folder);
   EXPECT_TRUE(again.ok());
   EXPECT_THAT(NamesWith("le", folder), testing::ElementsAre("left"));
+  std::filesystem::remove_all(folder);
+}
+
+// Two daemons that find the same left-over file: the later one must not remove
+// the socket of the earlier one, which the test is here.
+TEST(EndpointTest, LooksForALeftOverFileAlone) {
+  char folder[] = "/tmp/kymo-names-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  Endpoint::Bind("left", folder)->Close();
+  int earlier = -1;
+  std::optional<absl::StatusOr<Endpoint>> later;
+  {
+    const OwnedDescriptor lock(open(folder, O_RDONLY | O_DIRECTORY));
+    ASSERT_EQ(flock(lock.get(), LOCK_EX), 0);
+    std::thread starting(
+        [&] { later.emplace(Endpoint::Bind("left", folder)); });
+    usleep(50 * 1000);
+    const Address address = *AddressOf("left", folder);
+    unlink(address.name.sun_path);
+    earlier = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(bind(earlier, reinterpret_cast<const sockaddr*>(&address.name),
+                   address.size),
+              0);
+    flock(lock.get(), LOCK_UN);
+    starting.join();
+  }
+  EXPECT_TRUE(absl::IsAlreadyExists(later->status())) << later->status();
+  EXPECT_THAT(NamesWith("le", folder), testing::ElementsAre("left"));
+  close(earlier);
+  std::filesystem::remove_all(folder);
+}
+
+// A process that keeps the lock does not keep programs from their names.
+TEST(EndpointTest, WaitsForTheFolderForASecondAtMost) {
+  char folder[] = "/tmp/kymo-names-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const OwnedDescriptor lock(open(folder, O_RDONLY | O_DIRECTORY));
+  ASSERT_EQ(flock(lock.get(), LOCK_EX), 0);
+  EXPECT_TRUE(Endpoint::Bind("name", folder).ok());
   std::filesystem::remove_all(folder);
 }
 
