@@ -136,6 +136,24 @@ StacksThrough HelpersOfPython(const Trace& trace) {
   return StacksThrough(trace, std::span<const std::string_view>());
 }
 
+// The kernel's own threads and their parent wait for work of the kernel's.
+// Nobody sees where. Sorted; empty if the trace has none.
+std::vector<int64_t> KernelThreads(const Trace& trace) {
+  constexpr int64_t kParent = 2;
+  std::vector<int64_t> pids;
+  bool has_parent = false;
+  for (const model::Process& process : trace.processes()) {
+    if (process.pid == kParent)
+      has_parent = trace.Name(process.name) == "kthreadd";
+    if (process.pid == kParent || process.parent_pid == kParent) {
+      pids.push_back(process.pid);
+    }
+  }
+  if (!has_parent) pids.clear();
+  std::ranges::sort(pids);
+  return pids;
+}
+
 // They wait for threads that they woke, which is no wait for work.
 constexpr std::string_view kNotifiers[] = {
     "pthread_cond_signal",      "__pthread_cond_signal",
@@ -153,10 +171,13 @@ class IdleRule {
         own_(OwnCode(trace)),
         runtime_(trace),
         helpers_(HelpersOfPython(trace)),
+        kernel_threads_(KernelThreads(trace)),
         notifiers_(trace, kNotifiers) {}
 
   bool IsIdle(const Wait& wait, EventIndex innermost) {
-    if (own_.Has(wait.stack) || IsOfRuntime(wait)) return true;
+    if (own_.Has(wait.stack) || IsOfRuntime(wait) || IsOfKernel(wait)) {
+      return true;
+    }
     if (innermost != kNoEvent) return false;
     if (IsGoIdle(wait)) return true;
     if (!MayWaitForWork(wait)) return false;
@@ -164,7 +185,10 @@ class IdleRule {
            IsForClients(wait) || helpers_.Has(wait.stack);
   }
   bool IsIdle(const WaitSum& sum) {
-    if (own_.Has(sum.stack) || IsOfRuntime(sum) || IsGoIdle(sum)) return true;
+    if (own_.Has(sum.stack) || IsOfRuntime(sum) || IsOfKernel(sum) ||
+        IsGoIdle(sum)) {
+      return true;
+    }
     if (!MayWaitForWork(sum)) return false;
     return helpers_.Has(sum.stack) ||
            ((!IsFirstThread(sum.track) || IsForClients(sum)) &&
@@ -179,6 +203,12 @@ class IdleRule {
   template <typename W>
   bool IsOfRuntime(const W& wait) {
     return wait.kind != WaitKind::kCpuBusy && runtime_.Has(wait.stack);
+  }
+  template <typename W>
+  bool IsOfKernel(const W& wait) const {
+    return wait.kind == WaitKind::kUnknown &&
+           std::ranges::binary_search(kernel_threads_,
+                                      trace_.tracks()[wait.track].pid);
   }
   template <typename W>
   bool MayWaitForWork(const W& wait) {
@@ -218,6 +248,7 @@ class IdleRule {
   StacksThrough own_;
   StacksInRuntime runtime_;
   StacksThrough helpers_;
+  std::vector<int64_t> kernel_threads_;  // their pids, sorted
   StacksThrough notifiers_;
 };
 

@@ -272,6 +272,27 @@ TEST(WaitsTest, AWaitForClientsIsIdle) {
   EXPECT_EQ(SummarizeWaits(trace).idle_ns, 2 * (5 + 3));
 }
 
+// In a container, the process with number 2 is none of the kernel's.
+TEST(WaitsTest, UnknownWaitsOfTheKernelsThreadsAreIdle) {
+  for (const char* const parent : {"kthreadd", "sh"}) {
+    TestTrace t;
+    t.data().processes = {{.pid = 2, .name = t.Intern(parent)},
+                          {.pid = 9, .parent_pid = 2},
+                          {.pid = 10, .parent_pid = 1}};
+    for (const int pid : {2, 9, 10}) {
+      const auto thread = t.AddThread(pid, pid, "");
+      t.AddWait(At(thread, WaitKind::kUnknown, 0, 5));
+      t.AddWait(At(thread, WaitKind::kCpuBusy, 6, 7));
+      t.AddShortWaits({.track = thread, .count = 2, .duration_ns = 3});
+    }
+    const Trace trace = std::move(t).Build();
+    const bool are = std::string_view(parent) == "kthreadd";
+    EXPECT_EQ(IdleWaits(trace),
+              (std::vector<bool>{are, false, are, false, false, false}));
+    EXPECT_EQ(SummarizeWaits(trace).idle_ns, are ? 2 * (5 + 3) : 0);
+  }
+}
+
 // The C library's signal and broadcast wait for threads that they woke.
 TEST(WaitsTest, WhoeverNotifiesIsNotIdle) {
   TestTrace t;

@@ -470,8 +470,7 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
     if (!note.empty()) losses.insert(losses.begin(), std::move(note));
   };
   put_first(CpuWithoutThread(trace, facts.cpu_ns));
-  put_first(UnknownWaits(trace, facts.hides_page_faults,
-                         /*was_started=*/!facts.attach_end));
+  put_first(UnknownWaits(trace, facts.hides_page_faults));
   if (facts.still_runs != nullptr) {
     put_first(StillRunning(trace, facts.target, facts.target_pid,
                            facts.ran_at_end, facts.still_runs));

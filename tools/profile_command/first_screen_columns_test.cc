@@ -3,7 +3,6 @@
 #include "tools/profile_command/first_screen.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -379,23 +378,18 @@ TEST(UnknownWaitsTest, LongOnesAreNotSaidToBeShort) {
 }
 
 TEST(UnknownWaitsTest, WhatCannotBeIsNotSaid) {
-  const auto screen = [](DurationNs on_cpu_ns,
-                         std::optional<std::string> attach_end) {
+  const auto screen = [](DurationNs on_cpu_ns) {
     TestTrace t;
     const auto main = t.AddThread(7, 7, "main");
     t.SetThreadTimes(
         {{.track = main, .wall_ns = kNsPerSecond, .on_cpu_ns = on_cpu_ns}});
     t.AddWait({.track = main, .begin_ns = 1, .duration_ns = 80 * kNsPerMs});
-    return Screen({}, {.width = 300}, std::move(t),
-                  {.target = "app", .attach_end = attach_end});
+    return Screen({}, {.width = 300}, std::move(t), {.target = "app"});
   };
   const auto idle = HasSubstr("threads that did not run");
-  const auto kernels = HasSubstr("kernel's own threads");
   const auto late = HasSubstr("Kymo may have looked too late");
-  EXPECT_THAT(screen(0, {}), AllOf(idle, Not(kernels), Not(late)));
-  EXPECT_THAT(screen(0, ""), AllOf(idle, kernels, Not(late)));
-  EXPECT_THAT(screen(1, {}), AllOf(Not(idle), Not(kernels), late));
-  EXPECT_THAT(screen(1, ""), AllOf(Not(idle), kernels, late));
+  EXPECT_THAT(screen(0), AllOf(idle, Not(late)));
+  EXPECT_THAT(screen(1), AllOf(Not(idle), late));
 }
 
 TEST(CpuWithoutThreadTest, SaysWhereItWent) {

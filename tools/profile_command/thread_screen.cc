@@ -212,27 +212,16 @@ bool HasUnknownWaitsOfIdleThreads(const model::Trace& trace) {
 }
 
 // Why nobody may have seen long waits.
-std::string WhyUnknown(const model::Trace& trace, bool was_started) {
-  constexpr std::string_view kNoLook =
-      "Kymo may have looked too late, as where no CPU is free, or they were "
-      "outside of system calls, as those for pages are";
-  // A program that the command starts has none of the kernel's threads.
-  const std::string_view kernels =
-      was_started ? "" : ", or of the kernel's own threads";
-  if (HasUnknownWaitsOfIdleThreads(trace)) {
-    return absl::StrCat(
-        "they may be of threads that did not run in the recording",
-        ToAbsl(kernels));
-  }
-  if (was_started) return std::string(kNoLook);
-  return absl::StrCat("they may be of the kernel's own threads; else ",
-                      ToAbsl(kNoLook));
+std::string_view WhyUnknown(const model::Trace& trace) {
+  return HasUnknownWaitsOfIdleThreads(trace)
+             ? "they may be of threads that did not run in the recording"
+             : "Kymo may have looked too late, as where no CPU is free, or "
+               "they were outside of system calls, as those for pages are";
 }
 
 }  // namespace
 
-std::string UnknownWaits(const model::Trace& trace, bool hides_page_faults,
-                         bool was_started) {
+std::string UnknownWaits(const model::Trace& trace, bool hides_page_faults) {
   constexpr double kLeastShare = 0.1;
   DurationNs all_ns = 0;
   analysis::WaitGroup unknown;
@@ -255,7 +244,7 @@ std::string UnknownWaits(const model::Trace& trace, bool hides_page_faults,
       "Note: nobody saw what ", unknown.count, is_one ? " wait (" : " waits (",
       Percent(unknown.duration_ns, all_ns), " of this time, ", Time(mean_ns),
       is_one ? ") was for: " : " on average) were for: ",
-      mean_ns >= kShortNs ? WhyUnknown(trace, was_started)
+      mean_ns >= kShortNs ? ToAbsl(WhyUnknown(trace))
       : hides_page_faults
           ? "some short waits, such as those for page faults, have no stacks "
             "in this recording; --activities=sampling,off_cpu shows them"

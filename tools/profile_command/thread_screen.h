@@ -60,9 +60,7 @@ std::string StillRunning(const model::Trace& trace, std::string_view target,
                          bool (*still_runs)(int64_t pid));
 
 // Says so if the kinds of a tenth of the waits or more are unknown, and why.
-// `was_started`: the command has started all programs of the recording.
-std::string UnknownWaits(const model::Trace& trace, bool hides_page_faults,
-                         bool was_started);
+std::string UnknownWaits(const model::Trace& trace, bool hides_page_faults);
 
 // The kernel counted `cpu_ns` for the program. Says so, and why, if the threads
 // have much less.
