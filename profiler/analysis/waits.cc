@@ -77,10 +77,11 @@ std::vector<ThreadWaits> WaitsByThread(const Trace& trace) {
 
 // Where threads of Go wait for goroutines that can run, and the monitor, which
 // only sleeps. Goroutines wait without a thread. So what such a thread waits
-// for is work, whatever its system call is.
-constexpr std::string_view kGoScheduler[] = {
+// for is work, whatever its system call is. And where the first thread of
+// `java` waits for the end of the thread that runs the program.
+constexpr std::string_view kRuntimes[] = {
     "runtime.findRunnable", "runtime.findrunnable", "runtime.stopm",
-    "runtime.stoplockedm", "runtime.sysmon"};
+    "runtime.stoplockedm",  "runtime.sysmon",       "CallJavaMainInNewThread"};
 
 // What they wait in. Where a look found no caller of it, as in programs without
 // symbols, it is the scheduler's: others wait there for microseconds.
@@ -166,7 +167,7 @@ class IdleRule {
   explicit IdleRule(const Trace& trace)
       : trace_(trace),
         has_ranges_(trace.tracks().size(), kUnknown),
-        go_(trace, kGoScheduler),
+        runtimes_(trace, kRuntimes),
         go_waits_(trace, kGoWaits),
         own_(OwnCode(trace)),
         runtime_(trace),
@@ -179,14 +180,14 @@ class IdleRule {
       return true;
     }
     if (innermost != kNoEvent) return false;
-    if (IsGoIdle(wait)) return true;
+    if (IsIdleInRuntime(wait)) return true;
     if (!MayWaitForWork(wait)) return false;
     return !IsFirstThread(wait.track) || Has(wait.track) ||
            IsForClients(wait) || helpers_.Has(wait.stack);
   }
   bool IsIdle(const WaitSum& sum) {
     if (own_.Has(sum.stack) || IsOfRuntime(sum) || IsOfKernel(sum) ||
-        IsGoIdle(sum)) {
+        IsIdleInRuntime(sum)) {
       return true;
     }
     if (!MayWaitForWork(sum)) return false;
@@ -223,9 +224,9 @@ class IdleRule {
                std::string_view::npos;
   }
   template <typename W>
-  bool IsGoIdle(const W& wait) {
+  bool IsIdleInRuntime(const W& wait) {
     return wait.kind != WaitKind::kCpuBusy &&
-           (go_.Has(wait.stack) ||
+           (runtimes_.Has(wait.stack) ||
             (go_waits_.Has(wait.stack) && HasOneFunction(wait.stack)));
   }
   bool HasOneFunction(model::StackId stack) const {
@@ -243,7 +244,7 @@ class IdleRule {
 
   const Trace& trace_;
   std::vector<Answer> has_ranges_;  // by track
-  StacksThrough go_;
+  StacksThrough runtimes_;
   StacksThrough go_waits_;
   StacksThrough own_;
   StacksInRuntime runtime_;

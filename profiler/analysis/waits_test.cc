@@ -198,6 +198,16 @@ TEST(WaitsTest, ThreadsOfGosSchedulerAreIdle) {
   EXPECT_EQ(SummarizeWaits(trace).idle_ns, 10 + 11 + 12);
 }
 
+// The thread that runs the program tells what that waits for.
+TEST(WaitsTest, TheLauncherOfJavaIsIdle) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 7, "java");
+  t.SetThreadTimes({{.track = main, .wall_ns = 100}});
+  t.AddWait(At(main, WaitKind::kCondition, 0, 10),
+            {"CallJavaMainInNewThread", "pthread_join"});
+  EXPECT_EQ(SummarizeWaits(std::move(t).Build()).idle_ns, 10);
+}
+
 // A look at a program without symbols may find no callers.
 TEST(WaitsTest, WaitsOfGoWithoutACallerAreIdle) {
   TestTrace t;

@@ -140,10 +140,10 @@ export class Lines {
     trace.curves.forEach((curve, i) => this.addTo(this.curves, curve.track, i));
     trace.waits.forEach((wait, i) => this.addTo(this.waits, wait.track, i));
     // Many threads: only the busiest are open at first.
-    const tracks = trace.meta.tracks.map((track, i) => ({
-      i, size: track.events + 4 * track.samples,
-    })).sort((a, b) => b.size - a.size);
-    tracks.slice(24).forEach(({ i }) => this.closed.add(i));
+    trace.meta.tracks.map((_, i) => i)
+      .sort((a, b) => this.size(b) - this.size(a))
+      .slice(24).forEach((track) => this.closed.add(track));
+    this.order = this.tracksInOrder();
     /** @type {Line[]} */
     this.lines = [];
     this.height = 0;
@@ -163,11 +163,37 @@ export class Lines {
     this.place();
   }
 
-  /** @param {number} track */
-  isEmpty(track) {
+  /** How much there is to show, besides waits.
+   * @param {number} track */
+  size(track) {
     const { events, samples } = this.trace.meta.tracks[track];
-    return events === 0 && samples === 0 && !this.curves.has(track) &&
-      !this.waits.has(track);
+    return events + 4 * samples;
+  }
+
+  /** @param {number} track */
+  onlyWaits(track) {
+    return this.size(track) === 0 && !this.curves.has(track);
+  }
+
+  /** The tracks that are not empty. Last come processes with less than 1 % of
+   * what the busiest one has, and in a process threads that only wait: most
+   * processes of a machine do next to nothing. */
+  tracksInOrder() {
+    const { tracks } = this.trace.meta;
+    /** @type {Map<number, number>} by process */
+    const sizes = new Map();
+    let most = 0;
+    tracks.forEach(({ pid }, i) => {
+      sizes.set(pid, (sizes.get(pid) || 0) + this.size(i));
+      most = Math.max(most, sizes.get(pid) || 0);
+    });
+    const isQuiet = (/** @type {number} */ track) =>
+      (sizes.get(tracks[track].pid) || 0) < most / 100;
+    return tracks.map((_, i) => i)
+      .filter((track) => !this.onlyWaits(track) || this.waits.has(track))
+      .sort((a, b) => Number(isQuiet(a)) - Number(isQuiet(b)) ||
+        tracks[a].pid - tracks[b].pid ||
+        Number(this.onlyWaits(a)) - Number(this.onlyWaits(b)) || a - b);
   }
 
   place() {
@@ -177,8 +203,7 @@ export class Lines {
     let pid = NaN;
     const names = new Map((this.trace.summary.processes || []).map(
       (/** @type {any} */ process) => [process.pid, process.name]));
-    for (let t = 0; t < tracks.length; ++t) {
-      if (this.isEmpty(t)) continue;
+    for (const t of this.order) {
       if (tracks[t].pid !== pid) {
         pid = tracks[t].pid;
         this.add("title", -1, `${names.get(pid) || "process"} ${pid}`,

@@ -335,7 +335,7 @@ void AddShortage(const FindingRun& run, std::vector<Finding>& findings) {
   finding.title = absl::StrCat(
       "Threads that could run waited ", TimeText(sum.runnable_ns),
       ToAbsl(ReasonText(cause)), ", and ran for ", TimeText(sum.on_cpu_ns),
-      is_job ? ", in a job of " : ", in a program of ",
+      is_job ? ", in a job of " : ", with ",
       CountText(threads, "thread", "threads"));
   if (cpus > 0) {
     absl::StrAppend(&finding.title, " on ", CountText(cpus, "CPU", "CPUs"));

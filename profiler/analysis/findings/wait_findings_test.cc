@@ -247,7 +247,7 @@ TEST(WaitFindingsTest, ThreadsThatWaitForACpu) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].title,
             "Threads that could run waited 200 ms while other programs had the "
-            "CPUs, and ran for 1.00 s, in a program of 2 threads on 2 CPUs");
+            "CPUs, and ran for 1.00 s, with 2 threads on 2 CPUs");
   EXPECT_TRUE(found[0].next_step.starts_with("End what else runs"));
   EXPECT_EQ(found[0].evidence.name, "thread worker (8)");
   EXPECT_EQ(found[0].evidence.table, "threads");
@@ -322,7 +322,7 @@ TEST(WaitFindingsTest, TheLimitOfTheContainerStoppedThreads) {
       {.periods = 80, .throttled_periods = 79, .throttled_ns = 6'000 * kMs});
   EXPECT_EQ(found.title,
             "Threads that could run waited 6.00 s because of a CPU limit, and "
-            "ran for 4.00 s, in a program of 2 threads on 2 CPUs; the "
+            "ran for 4.00 s, with 2 threads on 2 CPUs; the "
             "container's CPU limit (cgroup, 0.5 CPUs) stopped threads in 79 of "
             "80 periods of 100 ms");
   EXPECT_EQ(found.next_step,
@@ -372,7 +372,7 @@ TEST(WaitFindingsTest, ALimitThatHardlyStoppedThreadsIsNotSaid) {
                                    .throttled_ns = throttled_ns});
     EXPECT_EQ(found.title,
               "Threads that could run waited 6.00 s while other programs had "
-              "the CPUs, and ran for 4.00 s, in a program of 2 threads on 2 "
+              "the CPUs, and ran for 4.00 s, with 2 threads on 2 "
               "CPUs");
     EXPECT_EQ(found.next_step, "End what else runs on the machine");
   }

@@ -609,6 +609,17 @@ class WrittenPageTest(WrittenCase):
             self.browser.wait("a zoom", lambda _: self.text(
                 "#timeline-range") not in ("", seen))
 
+    def test_busy_processes_come_first(self):
+        idle = [ranged(f"idle {pid}", 0, 100, pid=pid) for pid in range(1, 31)]
+        busy = [ranged("busy", us / 2, 0.5, pid=99) for us in range(200)]
+        self.open("#v=timeline", folder=self.write(*idle, *busy))
+        canvas = self.find("#timeline-canvas")
+        # The first range is below the axis and two titles.
+        ActionChains(self.page).move_to_element_with_offset(
+            canvas, 0, 24 + 2 * 22 + 9 - canvas.size["height"] // 2).click() \
+            .perform()
+        self.wait_for_text(".side h2", "busy")
+
     def test_a_range_at_the_end_is_drawn(self):
         self.open("#v=timeline", folder=self.write(
             ranged("first", 0, 1), ranged("last", 1_000_000, 0.001)))
