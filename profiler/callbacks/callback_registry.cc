@@ -20,9 +20,12 @@ union RegistryStorage {
 };
 constinit RegistryStorage storage;
 
-[[maybe_unused]] const int fork_handlers =
-    pthread_atfork(CallbackRegistry::BeforeFork, CallbackRegistry::AfterFork,
-                   CallbackRegistry::AfterFork);
+// They name this copy's registry. Get() may be another copy's: a library that
+// holds Kymo gets it from a program that exports its names (-rdynamic). Then
+// both would lock the program's registry.
+[[maybe_unused]] const int fork_handlers = pthread_atfork(
+    [] { storage.registry.BeforeFork(); }, [] { storage.registry.AfterFork(); },
+    [] { storage.registry.AfterFork(); });
 
 CallbackListPtr MakeList(CallbackList list) {
   if (list.empty()) return nullptr;

@@ -86,8 +86,8 @@ class CallbackRegistry {
   }
 
   // Around a fork: a child must not get the lock from a thread that it lacks.
-  static void BeforeFork() noexcept { Get().mutex_.lock(); }
-  static void AfterFork() noexcept { Get().mutex_.unlock(); }
+  void BeforeFork() noexcept { mutex_.lock(); }
+  void AfterFork() noexcept { mutex_.unlock(); }
 
   // A thread has got so many more callbacks of its own.
   void CountThreadCallbacks(int64_t added) noexcept;
