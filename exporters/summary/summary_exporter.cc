@@ -211,6 +211,7 @@ std::string SummaryText(const Trace& trace, model::LossLedger ledger,
   WriteProcesses(trace, json);
   WriteTracks(trace, totals, model::TrackKind::kThread, json);
   WriteCpuLimit(trace, json);
+  WriteKymoCpu(trace, json);
   WriteTracks(trace, totals, model::TrackKind::kStream, json);
   WriteTotals(totals, json);
   const analysis::MemoryUsage memory = analysis::MeasureMemoryUsage(trace);

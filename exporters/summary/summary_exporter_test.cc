@@ -130,6 +130,18 @@ TEST(SummaryExporterTest, ALimitOfCpuTimeIsThereIfItIsKnown) {
   }
 }
 
+TEST(SummaryExporterTest, KymosOwnCpuTimeIsThereIfItIsKnown) {
+  for (const DurationNs cpu_ns : {0, 40}) {
+    TestTrace t;
+    t.SetThreadTimes({{.track = t.AddThread(7, 7, "main"), .wall_ns = 900}});
+    t.SetKymoCpu(cpu_ns);
+    const auto json = ParseJson(Summary(std::move(t).Build()));
+    ASSERT_EQ(json.fields().contains("kymo_cpu_ns"), cpu_ns != 0);
+    if (cpu_ns == 0) continue;
+    EXPECT_EQ(json.fields().at("kymo_cpu_ns").number_value(), 40);
+  }
+}
+
 TEST(SummaryExporterTest, WaitsAreNumbers) {
   TestTrace t;
   const auto main = t.AddThread(7, 7, "main");

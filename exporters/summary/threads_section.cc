@@ -110,4 +110,10 @@ void WriteCpuLimit(const Trace& trace, JsonWriter& json) {
   json.EndObject();
 }
 
+void WriteKymoCpu(const Trace& trace, JsonWriter& json) {
+  const model::ThreadStates* const states = trace.thread_states();
+  if (states == nullptr || states->kymo_cpu_ns == 0) return;
+  json.Member("kymo_cpu_ns", states->kymo_cpu_ns);
+}
+
 }  // namespace kymo

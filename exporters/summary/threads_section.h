@@ -6,7 +6,8 @@
 //
 //   "cpu_limit": {"cpus": 0.5, "quota_ns": 50000000, "period_ns": 100000000,
 //                 "periods": 80, "throttled_periods": 41,
-//                 "throttled_ns": 3000000000}
+//                 "throttled_ns": 3000000000},
+//   "kymo_cpu_ns": 40000000
 //
 // Events that overlap stand on several tracks of a thread or stream, its lanes:
 // they are added up. Where the kernel counted, threads have its times, too.
@@ -25,6 +26,9 @@ void WriteTracks(const model::Trace& trace, const analysis::Totals& totals,
 
 // The member `cpu_limit`, if there is one (profiler/model/thread_states.h).
 void WriteCpuLimit(const model::Trace& trace, json::JsonWriter& json);
+
+// The member `kymo_cpu_ns`, the CPU time of Kymo itself, if it is known.
+void WriteKymoCpu(const model::Trace& trace, json::JsonWriter& json);
 
 }  // namespace kymo
 

@@ -79,6 +79,7 @@ void AddStates(TestTrace& t, TrackIndex main, TrackIndex worker) {
                    .duration_ns = 30,
                    .longest_ns = 20},
                   {"work", "sleep"});
+  t.SetKymoCpu(70);
   t.SetCpuLimit({.quota_ns = 150,
                  .period_ns = 100,
                  .periods = 9,

@@ -38,6 +38,11 @@ constexpr Column kMetadata[] = {
            }),
 };
 
+std::optional<DurationNs> KymoCpuOf(const Source& source) {
+  const model::ThreadStates* const states = source.trace().thread_states();
+  return Unless(states == nullptr ? 0 : states->kymo_cpu_ns, 0);
+}
+
 constexpr Column kRanks[] = {
     Define("rank", "Its rank; NULL if the program was not distributed",
            [](const Source& s, size_t row) { return s.ranks()[row].rank; }),
@@ -59,6 +64,11 @@ constexpr Column kRanks[] = {
         .In("ns"),
     Define("end_ns", "When the recording ended, since the epoch",
            [](const Source& s, size_t) { return s.trace().end_ns(); })
+        .In("ns"),
+    Define("kymo_cpu_ns",
+           "The CPU time of Kymo itself in the recording, of all ranks "
+           "together; NULL if it is not known",
+           [](const Source& s, size_t) { return KymoCpuOf(s); })
         .In("ns"),
 };
 

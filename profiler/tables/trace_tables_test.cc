@@ -199,7 +199,7 @@ TEST_F(TraceTablesTest, AProgramWithACpuLimitHasARow) {
 
 TEST_F(TraceTablesTest, MetadataAndRanks) {
   EXPECT_EQ(Rows("metadata").back(), "hostname|\"node7\"");
-  EXPECT_THAT(Rows("ranks"), ElementsAre("3|8|-|nccl|node7|1000|3000"));
+  EXPECT_THAT(Rows("ranks"), ElementsAre("3|8|-|nccl|node7|1000|3000|70"));
 }
 
 void AddRank(TestTrace& t, int64_t pid, int64_t rank, std::string_view host,
@@ -315,7 +315,7 @@ TEST(EmptyTraceTablesTest, OnlyTheRecordingHasARow) {
       EXPECT_THAT(RowsOf(tables, table.name), IsEmpty()) << table.name;
     }
   }
-  EXPECT_THAT(RowsOf(tables, "ranks"), ElementsAre("-|-|-|-|-|0|0"));
+  EXPECT_THAT(RowsOf(tables, "ranks"), ElementsAre("-|-|-|-|-|0|0|-"));
 }
 
 TEST(LanesTest, LanesOfAThreadAreOneThread) {
