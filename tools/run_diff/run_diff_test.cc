@@ -193,6 +193,15 @@ TEST(RunDiffTest, AHeapThatASideLacksIsNotRecordedThere) {
       text(DiffRuns(without, with)),
       testing::ContainsRegex("allocations +not recorded +-- +100 +-- *\n"));
   EXPECT_THAT(text(DiffRuns(with, with)), Not(HasSubstr("not recorded")));
+  const auto json = [](const RunDiff& diff) {
+    return RunDiffText(diff, RunFormat::kJson);
+  };
+  EXPECT_THAT(json(DiffRuns(with, without)),
+              testing::ContainsRegex(
+                  "\"not recorded\",[[:space:]]+\"base\": 100[[:space:]]+}"));
+  EXPECT_THAT(json(DiffRuns(without, with)),
+              testing::ContainsRegex(
+                  "\"not recorded\",[[:space:]]+\"head\": 100[[:space:]]+}"));
   // Of other tables, what one side lacks did not occur there.
   for (RunAmounts& run : without) run.erase({RunTable::kCalls, "mm"});
   EXPECT_THAT(text(DiffRuns(with, without)),

@@ -181,19 +181,23 @@ std::string Json(const RunDiff& diff) {
     json.Key(name);
     json.Double(value);
   };
+  // What is not known of a row is not there.
   const auto write = [&](const RunDiffRow& row) {
     json.BeginObject();
     json.Member("table", RunTableName(row.key.table));
     json.Member("name", row.key.name);
     json.Member("detail", row.key.detail);
     json.Member("verdict", VerdictText(row));
-    number("base", row.base);
-    number("head", row.head);
-    number("change", row.compared.change);
-    number("change_low", row.compared.interval.low);
-    number("change_high", row.compared.interval.high);
-    number("p", row.compared.p);
-    number("smallest_seen", row.compared.smallest_seen);
+    const bool is_known = !row.is_not_recorded;
+    if (is_known || row.base_has > 0) number("base", row.base);
+    if (is_known || row.head_has > 0) number("head", row.head);
+    if (is_known) {
+      number("change", row.compared.change);
+      number("change_low", row.compared.interval.low);
+      number("change_high", row.compared.interval.high);
+      number("p", row.compared.p);
+      number("smallest_seen", row.compared.smallest_seen);
+    }
     json.EndObject();
   };
   for (const auto& [table, row] : diff.wholes) write(row);
