@@ -66,6 +66,17 @@ bool IsLockOfC(std::string_view function) {
   return EndsWithOneOf(kEnds, function);
 }
 
+// Where the parameters of a function begin. A namespace without a name has a
+// parenthesis, too, "(anonymous namespace)::".
+size_t ParametersOf(std::string_view function) {
+  size_t at = function.find('(');
+  while (at != std::string_view::npos &&
+         function.substr(at).starts_with("(anonymous ")) {
+    at = function.find('(', at + 1);
+  }
+  return at;
+}
+
 // The class and the name of a member function, without parameters and return
 // type: of "void v8::base::Mutex::Lock(int) const" it is "Mutex", "Lock".
 struct Member {
@@ -73,7 +84,7 @@ struct Member {
   std::string_view name;
 };
 Member MemberOf(std::string_view function) {
-  function = function.substr(0, function.find('('));
+  function = function.substr(0, ParametersOf(function));
   const size_t name = function.rfind("::");
   if (name == std::string_view::npos) return {};
   const std::string_view path = function.substr(0, name);

@@ -24,6 +24,7 @@ TEST(WaitFunctionsTest, LocksConditionsAndSystemCallsAre) {
         "v8::base::ConditionVariable::Wait(v8::base::Mutex*)",
         "absl::lts_20220623::Mutex::Lock()",
         "os::PlatformEvent::park(long)",
+        "void (anonymous namespace)::Mutex::Lock((anonymous namespace)::Why)",
         "bool boost::timed_mutex::lock()",
         "ObjectMonitor::EnterI(JavaThread*)",
         "LinuxWaitBarrier::wait(int)",
@@ -40,8 +41,9 @@ TEST(WaitFunctionsTest, OthersOfTheProgramAreNot) {
   for (const std::string_view function :
        {"main", "Lock()", "Cache::Lock()", "Mutex::Mutex()", "lock",
         "mutex_owner", "Pool::Wait(std::mutex&)", "cond_wait_count",
-        "Wait(ns::Mutex::lock)", "app::Monitor::Report()", "main.wait",
-        "runtime.findRunnable", "posix.Run()"}) {
+        "(anonymous namespace)::Lock()", "Wait(ns::Mutex::lock)",
+        "app::Monitor::Report()", "main.wait", "runtime.findRunnable",
+        "posix.Run()"}) {
     EXPECT_FALSE(IsWaitFunction(function)) << function;
   }
 }
