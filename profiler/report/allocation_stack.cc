@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "profiler/analysis/memory/allocation_frames.h"
 #include "profiler/base/strings.h"
 
 namespace kymo::report {
@@ -24,9 +23,10 @@ std::string FrameLine(const model::Trace& trace, const model::Frame& frame) {
 }  // namespace
 
 std::vector<std::string> AllocationStack(const model::Trace& trace,
+                                         analysis::AllocationFrames& frames,
                                          model::StackId stack, size_t limit) {
   const model::StackTable& stacks = trace.stacks();
-  model::StackId at = analysis::AllocationFrames(trace).OwnCaller(stack);
+  model::StackId at = frames.OwnCaller(stack);
   std::vector<std::string> lines;
   for (; lines.size() < limit && at != model::kEmptyStack;
        at = stacks.parent(at)) {

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "profiler/analysis/memory/allocation_frames.h"
+#include "profiler/model/trace.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo::report {
@@ -37,10 +39,11 @@ TEST_F(AllocationStackTest, BeginAtTheCaller) {
   const auto stack = Push(inner, {.module = builder_.Intern("/lib/libc.so.6")},
                           "operator new(unsigned long)");
   const model::Trace trace = std::move(builder_).Build();
-  EXPECT_EQ(AllocationStack(trace, stack, 5),
+  analysis::AllocationFrames frames(trace);
+  EXPECT_EQ(AllocationStack(trace, frames, stack, 5),
             (std::vector<std::string>{"Cache::Fill(int)  cache.cc:12",
                                       "main  app.cc:40"}));
-  EXPECT_EQ(AllocationStack(trace, stack, 1).size(), 1u);
+  EXPECT_EQ(AllocationStack(trace, frames, stack, 1).size(), 1u);
 }
 
 TEST_F(AllocationStackTest, AreShownWhereThereIsNoCaller) {
@@ -48,9 +51,10 @@ TEST_F(AllocationStackTest, AreShownWhereThereIsNoCaller) {
       Push(model::kEmptyStack, {.module = builder_.Intern("/lib/libc.so.6")},
            "malloc");
   const model::Trace trace = std::move(builder_).Build();
-  EXPECT_EQ(AllocationStack(trace, stack, 5),
+  analysis::AllocationFrames frames(trace);
+  EXPECT_EQ(AllocationStack(trace, frames, stack, 5),
             (std::vector<std::string>{"malloc  /lib/libc.so.6"}));
-  EXPECT_TRUE(AllocationStack(trace, model::kEmptyStack, 5).empty());
+  EXPECT_TRUE(AllocationStack(trace, frames, model::kEmptyStack, 5).empty());
 }
 
 TEST_F(AllocationStackTest, FramesShowWhatIsKnownOfThem) {
@@ -65,14 +69,15 @@ TEST_F(AllocationStackTest, FramesShowWhatIsKnownOfThem) {
                "both");
   stack = Push(stack, {.module = module}, "");
   const model::Trace trace = std::move(builder_).Build();
+  analysis::AllocationFrames frames(trace);
   const std::vector<std::string> all = {
       "[unknown]  /lib/libapp.so", "both  b.cc:1", "file  a.cc",
       "module  /lib/libapp.so",    "line",         "nothing"};
-  EXPECT_EQ(AllocationStack(trace, stack, 7), all);
-  EXPECT_EQ(AllocationStack(trace, stack, 6), all);
-  EXPECT_EQ(AllocationStack(trace, stack, 5),
+  EXPECT_EQ(AllocationStack(trace, frames, stack, 7), all);
+  EXPECT_EQ(AllocationStack(trace, frames, stack, 6), all);
+  EXPECT_EQ(AllocationStack(trace, frames, stack, 5),
             std::vector<std::string>(all.begin(), all.end() - 1));
-  EXPECT_TRUE(AllocationStack(trace, stack, 0).empty());
+  EXPECT_TRUE(AllocationStack(trace, frames, stack, 0).empty());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/analysis/memory/allocation_frames.h"
 #include "profiler/analysis/memory/memory_device.h"
 #include "profiler/base/strings.h"
 #include "profiler/base/time.h"
@@ -225,13 +226,14 @@ class Section {
   // Appends the stacks; a single line if no allocation has a stack.
   void AppendStacks(std::string_view title,
                     const std::vector<StackMemory>& stacks, int64_t all_bytes) {
+    analysis::AllocationFrames frames(trace_);
     AppendGroups(title, stacks, all_bytes, [&](const StackMemory& group) {
       if (group.id == model::kEmptyStack) {
         absl::StrAppend(&out_, "  [no stack]\n");
       } else {
         absl::StrAppend(&out_, "\n");
         for (const std::string& frame :
-             AllocationStack(trace_, group.id, options_.frame_limit)) {
+             AllocationStack(trace_, frames, group.id, options_.frame_limit)) {
           absl::StrAppend(&out_, kFrameIndent, frame, "\n");
         }
       }
