@@ -61,27 +61,20 @@ ThreadKey NotedCalls::HolderOf(const NotedCall& call) const {
   return pid == 0 ? ThreadKey() : ThreadKey{pid, tid};
 }
 
-// A thread waits for a condition first, and then perhaps for its mutex.
 std::optional<WakeOfWait> NotedCalls::WakeOf(const NotedCall& call,
                                              const OffCpuTime& wait,
                                              bool is_first) const {
   if (call.object == 0 || call.object_is != CallObject::kOther) {
     return std::nullopt;
   }
-  const auto find = [&](uint64_t object) {
-    return wakes_.Find({wait.thread.pid, object}, call.tid, wait.begin_ns,
-                       wait.end_ns);
-  };
-  const NotedCall* wake = nullptr;
-  WakeOfWait told;
-  if (!is_first && call.mutex != 0) {
-    wake = find(call.mutex);
-    if (wake != nullptr) told.cause = causes_->MutexCauseOf(wait.thread, call);
-  }
-  if (wake == nullptr && !call.has_timed_out) wake = find(call.object);
+  const auto [wake, is_of_mutex] =
+      wakes_.FindInCall(call, {.pid = wait.thread.pid,
+                               .begin_ns = wait.begin_ns,
+                               .end_ns = wait.end_ns,
+                               .is_first = is_first});
   if (wake == nullptr) return std::nullopt;
-  told.time_ns = wake->end_ns;
-  told.waker = causes_->WakerOf(*wake);
+  WakeOfWait told = {.time_ns = wake->end_ns, .waker = causes_->WakerOf(*wake)};
+  if (is_of_mutex) told.cause = causes_->MutexCauseOf(wait.thread, call);
   return told;
 }
 

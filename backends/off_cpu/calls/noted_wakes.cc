@@ -37,6 +37,28 @@ const NotedCall* NotedWakes::Find(const Object& object, uint32_t waiter_tid,
              : FindOf({kShared, object.second}, waiter_tid, begin_ns, end_ns);
 }
 
+NotedWakes::WakeInCall NotedWakes::FindInCall(const NotedCall& call,
+                                              const WaitInCall& wait) const {
+  const auto find = [&](uint64_t object, uint64_t begin_ns, uint64_t end_ns) {
+    return Find({wait.pid, object}, call.tid, begin_ns, end_ns);
+  };
+  const NotedCall* const own =
+      call.has_timed_out ? nullptr
+                         : find(call.object, wait.begin_ns, wait.end_ns);
+  if (wait.is_first || call.mutex == 0) return {own};
+  const NotedCall* const of_mutex =
+      find(call.mutex, wait.begin_ns, wait.end_ns);
+  if (of_mutex == nullptr) return {own};
+  // A thread that nobody woke before still waited for the condition: what came
+  // first in the call was a wait for a CPU. Others may give the mutex back
+  // meanwhile, such as the threads that the same broadcast wakes.
+  if (own != nullptr &&
+      find(call.object, call.begin_ns, wait.begin_ns) == nullptr) {
+    return {own};
+  }
+  return {of_mutex, /*is_of_mutex=*/true};
+}
+
 const NotedCall* NotedWakes::FindOf(const Object& object, uint32_t waiter_tid,
                                     uint64_t begin_ns, uint64_t end_ns) const {
   const auto found = wakes_.find(object);

@@ -32,6 +32,20 @@ class NotedWakes {
   const NotedCall* Find(const Object& object, uint32_t waiter_tid,
                         uint64_t begin_ns, uint64_t end_ns) const;
 
+  struct WaitInCall {
+    uint32_t pid = 0;
+    uint64_t begin_ns = 0;
+    uint64_t end_ns = 0;
+    bool is_first = false;  // of those in the call
+  };
+  struct WakeInCall {
+    const NotedCall* wake = nullptr;  // as of Find
+    bool is_of_mutex = false;
+  };
+  // The same of a wait in a call. A thread waits for a condition first, and
+  // then perhaps for its mutex.
+  WakeInCall FindInCall(const NotedCall& call, const WaitInCall& wait) const;
+
  private:
   const NotedCall* FindOf(const Object& object, uint32_t waiter_tid,
                           uint64_t begin_ns, uint64_t end_ns) const;

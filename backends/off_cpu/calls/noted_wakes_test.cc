@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace kymo::off_cpu {
 namespace {
 
@@ -58,6 +60,43 @@ TEST_F(NotedWakesTest, ProcessesThatShareAnObjectWakeEachOther) {
   EXPECT_EQ(Find(3 * kMs, 10 * kMs), 0u);
   Wake(5, 3 * kMs, {9, 0x2000}, true);
   EXPECT_EQ(Find(0, 10 * kMs), 4u);
+}
+
+TEST_F(NotedWakesTest, AWaitForAConditionGoesOnForItsMutexOnlyOnceItIsWoken) {
+  constexpr NotedWakes::Object kMutex = {7, 0x2000};
+  NotedCall call = {.pid = 7,
+                    .tid = 8,
+                    .begin_ns = kMs,
+                    .end_ns = 20 * kMs,
+                    .object = kLock.second,
+                    .mutex = kMutex.second};
+  const auto find = [&](uint64_t begin_ns, uint64_t end_ns, bool is_first) {
+    const auto found = wakes_.FindInCall(call, {.pid = 7,
+                                                .begin_ns = begin_ns,
+                                                .end_ns = end_ns,
+                                                .is_first = is_first});
+    const uint32_t waker = found.wake == nullptr ? 0 : found.wake->tid;
+    return std::pair(waker, found.is_of_mutex);
+  };
+  // A broadcast wakes two threads, and the other one has the mutex first.
+  Wake(1, 10 * kMs);
+  Wake(2, 12 * kMs, kMutex);
+  // The thread was preempted in the call before it waited.
+  EXPECT_EQ(find(2 * kMs, 13 * kMs, false), std::pair(1u, false));
+  EXPECT_EQ(find(2 * kMs, 13 * kMs, true), std::pair(1u, false));
+  EXPECT_EQ(find(11 * kMs, 13 * kMs, false), std::pair(2u, true));
+  EXPECT_EQ(find(11 * kMs, 13 * kMs, true), std::pair(0u, false));
+  // Once it is woken, what others are woken by does not matter.
+  Wake(3, 14 * kMs);
+  Wake(4, 15 * kMs, kMutex);
+  EXPECT_EQ(find(11 * kMs, 16 * kMs, false), std::pair(4u, true));
+  // At its time limit a thread leaves the condition without a wake.
+  call.has_timed_out = true;
+  EXPECT_EQ(find(2 * kMs, 13 * kMs, false), std::pair(2u, true));
+  EXPECT_EQ(find(2 * kMs, 13 * kMs, true), std::pair(0u, false));
+  // Only the calls for conditions have one.
+  call.mutex = 0;
+  EXPECT_EQ(find(2 * kMs, 13 * kMs, false), std::pair(0u, false));
 }
 
 TEST_F(NotedWakesTest, MemoryIsBounded) {
