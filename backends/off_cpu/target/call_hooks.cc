@@ -16,7 +16,6 @@ constexpr int kTemporary = 020000000;     // __O_TMPFILE
 constexpr int kSetLockWait = 7;           // F_SETLKW
 constexpr int kSetFileLockWait = 38;      // F_OFD_SETLKW
 constexpr int kSetSeccomp = 22;           // PR_SET_SECCOMP
-constexpr int kSetNoNewPrivileges = 38;   // PR_SET_NO_NEW_PRIVS
 constexpr long kRegisteredRing = 1 << 4;  // IORING_ENTER_REGISTERED_RING
 
 using kymo::off_cpu::WaitObject;
@@ -25,9 +24,6 @@ KYMO_INLINE WaitObject Child(int64_t pid) {
   return {pid > 0 ? static_cast<uint64_t>(pid) : 0};
 }
 
-KYMO_INLINE bool RestrictsCalls(long option) {
-  return option == kSetSeccomp || option == kSetNoNewPrivileges;
-}
 // SECCOMP_SET_MODE_STRICT and SECCOMP_SET_MODE_FILTER; others ask.
 KYMO_INLINE bool SetsSeccompMode(long operation) {
   return operation == 0 || operation == 1;
@@ -283,12 +279,10 @@ namespace {
 
 // The timers would make system calls in any code of the program. Its ranges and
 // allocations are recorded on, with as few calls as may be.
-void StopForRestriction(bool sets_filter) noexcept {
+void StopForRestriction() noexcept {
   kymo::off_cpu::StopWatching();
   kymo::TargetTimerStop(kymo::sampling::TimerStop::kRestricted);
-  if (sets_filter) {
-    kymo::record::calls_are_restricted.store(true, std::memory_order_relaxed);
-  }
+  kymo::record::calls_are_restricted.store(true, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -297,7 +291,7 @@ void StopForRestriction(bool sets_filter) noexcept {
 KYMO_EXPORT int prctl(int option, unsigned long a, unsigned long b,
                       unsigned long c, unsigned long d) noexcept {
   using namespace kymo::off_cpu;  // NOLINT
-  if (RestrictsCalls(option)) StopForRestriction(option == kSetSeccomp);
+  if (option == kSetSeccomp) StopForRestriction();
   return REAL(prctl)(option, a, b, c, d);
 }
 
@@ -366,8 +360,8 @@ long Syscall(long number, long a, long b, long c, long d, long e,
              long f) noexcept {
   using namespace kymo::off_cpu;  // NOLINT
   const bool sets_mode = number == SYS_seccomp && SetsSeccompMode(a);
-  if (sets_mode || (number == SYS_prctl && RestrictsCalls(a))) {
-    StopForRestriction(sets_mode || a == kSetSeccomp);
+  if (sets_mode || (number == SYS_prctl && a == kSetSeccomp)) {
+    StopForRestriction();
   }
   if (number == SYS_futex && IsWatching() && WaitsOrWakes(b)) {
     return Futex(a, b, c, d, e, f);
