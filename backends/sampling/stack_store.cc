@@ -244,9 +244,13 @@ symbolize::RawStackId StackStore::Intern(const CapturedStack& captured) {
     // program's.
     unwound_ = {};
   }
+  const symbolize::ElfModule* stopped_in = nullptr;
   if (captured.has_registers) {
     if (reads_python_ && python_.LookAtModules(unwound_)) {
       UnwindInto(captured, process);
+    }
+    if (!unwound_.frames.empty()) {
+      stopped_in = &modules_.module(unwound_.frames.back().module);
     }
     FindOuterFrames(captured, process);
     if (reads_python_) AddPython(captured, process);
@@ -259,6 +263,7 @@ symbolize::RawStackId StackStore::Intern(const CapturedStack& captured) {
     }
   } else if (unwound_.end == StackEnd::kIncomplete) {
     ledger_.Add(model::Loss::kStacksIncomplete, 1);
+    if (stopped_in != nullptr) early_ends_.Add(captured.pid, *stopped_in);
   }
   const bool has_memory = std::ranges::any_of(
       unwound_.frames, [this](const symbolize::CodePlace& place) {
@@ -351,6 +356,9 @@ std::vector<std::string> StackStore::Remarks() const {
         " stacks were read a moment later: between lies memory that the thread "
         "never touched, as in a large array, or a signal handler's own stack"));
   }
+  const std::string early = early_ends_.Remark(
+      stack_count_, [this](int64_t pid) { return processes_.NameOf(pid); });
+  if (!early.empty()) remarks.push_back("sampling: " + early);
   for (const auto& [pid, count] : jit_.unnamed()) {
     if (count < kManyUnnamed) continue;
     const std::string name = processes_.NameOf(pid);

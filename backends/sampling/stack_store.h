@@ -35,6 +35,7 @@
 #include "profiler/model/trace_shard.h"
 #include "profiler/symbolize/address_space.h"
 #include "profiler/symbolize/elf_module.h"
+#include "profiler/symbolize/jit/early_ends.h"
 #include "profiler/symbolize/jit/jit_names.h"
 #include "profiler/symbolize/process_mappings.h"
 #include "profiler/symbolize/raw_stacks.h"
@@ -149,6 +150,7 @@ class StackStore {
   Unwinder unwinder_;
   OuterFrames outer_frames_;
   uint64_t stack_count_ = 0;
+  symbolize::EarlyEnds early_ends_;
   uint64_t joined_count_ = 0;
   bool was_read_on_ = false;  // the last stack
   uint64_t read_on_count_ = 0;

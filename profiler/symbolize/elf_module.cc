@@ -77,6 +77,7 @@ std::unique_ptr<ElfModule> ElfModule::File(int64_t pid,
       module->is_lost_ = module->is_lost_ || errno == ENOENT;
       continue;
     }
+    module->is_other_format_ = module->elf_ == nullptr;
     if (module->elf_ != nullptr &&
         (identity.build_id.empty() ? IsAsMapped(module->opened_, identity)
                                    : module->build_id_ == identity.build_id)) {

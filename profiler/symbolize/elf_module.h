@@ -71,6 +71,9 @@ class ElfModule {
   std::string FunctionInMemory() const {
     return path_.starts_with("/memfd:") ? "[anon]" : path_;
   }
+  // A file of another format, as the image of a Lisp's heap: nothing tells its
+  // functions apart.
+  bool is_other_format() const noexcept { return is_other_format_; }
   // A file that was replaced or deleted before it could be opened.
   bool is_lost() const noexcept { return is_lost_; }
   // Whether it is this process, and not another one, that has mapped the file.
@@ -123,6 +126,7 @@ class ElfModule {
   std::string path_;
   std::string build_id_;
   bool is_memory_ = false;
+  bool is_other_format_ = false;
   bool is_lost_ = false;
   bool is_own_ = false;
   std::vector<char> vdso_;

@@ -185,6 +185,10 @@ std::vector<NamedFrame> ModuleSymbolizer::Name(uint64_t address) {
   if (module_.is_memory()) {
     return {{.function = module_.FunctionInMemory(), .is_resolved = false}};
   }
+  if (module_.is_other_format()) {
+    return {{.function = absl::StrCat("[", ToAbsl(module_.short_name()), "]"),
+             .is_resolved = false}};
+  }
   if (frames.empty()) frames.emplace_back();
   std::vector<NamedFrame> named;
   for (const SourceFrame& frame : frames) {

@@ -5,9 +5,9 @@
 //
 // Names come from the debug information (functions, inlined calls, lines), else
 // from the symbol tables (of stripped files and of Go, too), else they are
-// "module+0x1f3a". Memory that no file backs is one place, "[anon]". Making a
-// symbolizer reads the tables, which stay in memory as long as it lives. A
-// look-up then takes microseconds.
+// "module+0x1f3a". Memory that no file backs is one place, "[anon]", and a file
+// that is no ELF file is one, too. Making a symbolizer reads the tables, which
+// stay in memory as long as it lives. A look-up then takes microseconds.
 // Threads: none.
 #ifndef KYMO_PROFILER_SYMBOLIZE_MODULE_SYMBOLIZER_H_
 #define KYMO_PROFILER_SYMBOLIZE_MODULE_SYMBOLIZER_H_

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "profiler/symbolize/dwarf_functions.h"
 #include "profiler/symbolize/elf_module.h"
 #include "profiler/symbolize/process_mappings.h"
@@ -121,6 +122,26 @@ TEST_F(ModuleSymbolizerTest, WithoutANameAFrameIsItsPlace) {
   ASSERT_EQ(frames.size(), 1u);
   EXPECT_EQ(frames[0].function, "libx.so+0x1f3a");
   EXPECT_FALSE(frames[0].is_resolved);
+}
+
+// As the heap image of a Lisp.
+TEST_F(ModuleSymbolizerTest, AFileOfAnotherFormatIsOnePlace) {
+  const std::string path = testing::TempDir() + "/lisp.core";
+  std::ofstream(path) << "LISP heap";
+  for (const bool is_there : {true, false}) {
+    const auto module =
+        ElfModule::File(getpid(), {.path = path, .mapped_ns = INT64_MAX});
+    for (const uint64_t address : {0x10, 0x20}) {
+      const auto frames = ModuleSymbolizer(*module).Name(address);
+      ASSERT_EQ(frames.size(), 1u);
+      EXPECT_EQ(frames[0].function,
+                is_there ? "[lisp.core]"
+                         : absl::StrCat("lisp.core+0x", absl::Hex(address)));
+      EXPECT_EQ(frames[0].address, is_there ? 0 : address);
+      EXPECT_FALSE(frames[0].is_resolved);
+    }
+    unlink(path.c_str());
+  }
 }
 
 TEST_F(ModuleSymbolizerTest, CodeInMemoryHasNoNames) {

@@ -287,9 +287,8 @@ std::string_view WhatHelps(Loss loss) {
       return "sample less often with --sampling_hz, or, without root's rights, "
              "raise `sysctl kernel.perf_event_mlock_kb` and `ulimit -l`";
     case Loss::kStacksIncomplete:
-      return "build with -fasynchronous-unwind-tables, and start Java with "
-             "-XX:+PreserveFramePointer; 32-bit programs have no callers: "
-             "build them for 64 bits";
+      return "what helps depends on the code in which they end: "
+             "docs/names.md#whole-stacks";
     case Loss::kDrainBytesLost:
       return "make room on the disk, or write elsewhere with --output_dir";
     default:

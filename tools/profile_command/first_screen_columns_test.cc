@@ -551,9 +551,8 @@ TEST_F(LossTest, AdviceIsGivenWhereItHelps) {
        "; sample less often with --sampling_hz, or, without root's rights, "
        "raise `sysctl kernel.perf_event_mlock_kb` and `ulimit -l`"},
       {Loss::kStacksIncomplete,
-       "; build with -fasynchronous-unwind-tables, and start Java with "
-       "-XX:+PreserveFramePointer; 32-bit programs have no callers: build "
-       "them for 64 bits"},
+       "; what helps depends on the code in which they end: "
+       "docs/names.md#whole-stacks"},
       {Loss::kDrainBytesLost,
        "; make room on the disk, or write elsewhere with --output_dir"}};
   for (const auto& [loss, text] : advice) {

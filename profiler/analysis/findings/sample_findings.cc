@@ -98,6 +98,9 @@ std::string NextStep(const Trace& trace, std::string_view function) {
     return "This is machine code that the program made, as a JIT compiler "
            "does: let its runtime write names for perf (docs/names.md)";
   }
+  if (IsMark(function)) {
+    return "Nobody knows the functions of this code (docs/screen.md)";
+  }
   // The interpreter is what runs, whatever the program does.
   if (function.starts_with("_PyEval_EvalFrame")) {
     return "This is Python's interpreter, so the time is in code in Python: "

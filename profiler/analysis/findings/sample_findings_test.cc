@@ -189,6 +189,7 @@ TEST(SampleFindingsTest, OfTheInterpreterTheNextStepIsAnother) {
   EXPECT_TRUE(
       step_of("_PyEval_EvalFrameDefault").starts_with("This is Python"));
   EXPECT_TRUE(step_of("[anon]").starts_with("This is machine code"));
+  EXPECT_TRUE(step_of("[lisp.core]").starts_with("Nobody knows the functions"));
   EXPECT_TRUE(step_of("Parse").starts_with("Look at its callers"));
   // Samples without a stack are no function.
   EXPECT_EQ(step_of(""), "");

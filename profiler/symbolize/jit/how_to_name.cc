@@ -4,6 +4,12 @@ namespace kymo::symbolize {
 
 std::string HowToNameCode(std::string_view program, int64_t pid) {
   if (program.starts_with("node")) return "run node with --perf-basic-prof";
+  if (program.starts_with("mono")) return "run mono with --jitmap";
+  if (program.starts_with("dotnet")) return "set DOTNET_PerfMapEnabled=1";
+  if (program.starts_with("pypy")) {
+    return "PyPy tells no profiler from outside what its code is: python3 runs "
+           "the same functions with names";
+  }
   // Erlang and Elixir.
   if (program.starts_with("beam")) {
     return "set ERL_FLAGS='+JPperf true'";

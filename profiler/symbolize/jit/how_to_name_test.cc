@@ -19,6 +19,9 @@ TEST(HowToNameTest, AJavaThatGoesOnIsAskedForItsNames) {
 
 TEST(HowToNameTest, OthersHaveFlagsOrFiles) {
   EXPECT_THAT(HowToNameCode("node", 1), EndsWith("--perf-basic-prof"));
+  EXPECT_THAT(HowToNameCode("mono-sgen", 1), EndsWith("--jitmap"));
+  EXPECT_THAT(HowToNameCode("dotnet", 1), HasSubstr("PerfMapEnabled"));
+  EXPECT_THAT(HowToNameCode("pypy3", 1), HasSubstr("python3 runs"));
   EXPECT_THAT(HowToNameCode("beam.smp", 1), HasSubstr("+JPperf true"));
   for (const char* name : {"chromium", "chrome"}) {
     EXPECT_THAT(HowToNameCode(name, 1),
