@@ -112,10 +112,11 @@ INSTANTIATE_TEST_SUITE_P(Libraries, HooksTest,
 // A library that is not stripped has names for the parts of Kymo's work.
 TEST(RawStackNamesTest, KymosOwnWorkIsOneFunction) {
   const std::string folder = testing::TempDir();
-  const auto name_of = [&](const std::string& file) {
+  const auto name_of = [&](const std::string& file,
+                           const std::string& function = "WalkFrom") {
     TestElf elf;
     elf.AddCode(0, 0x2000, 0x1000);
-    elf.AddSymbols(SHT_SYMTAB, {Function("WalkFrom", 0x1000, 16)});
+    elf.AddSymbols(SHT_SYMTAB, {Function(function, 0x1000, 16)});
     elf.WriteTo(folder + file);
     ModuleTable modules;
     const ModuleId module =
@@ -132,6 +133,8 @@ TEST(RawStackNamesTest, KymosOwnWorkIsOneFunction) {
   EXPECT_EQ(name_of("/libkymo_runtime_memory.so"), "[Kymo]");
   EXPECT_EQ(name_of("/libkymo_calls.so"), "[Kymo]");
   EXPECT_EQ(name_of("/libkymo_mpi.so"), "[Kymo] WalkFrom");
+  EXPECT_EQ(name_of("/libkymo_mpi.so", "_ZN4kymo3mpi9AfterInitEm"),
+            "[Kymo] kymo::mpi::AfterInit(unsigned long)");
 }
 
 // --- named_places.h ---

@@ -34,19 +34,6 @@ void RecordRank() noexcept {
   record::RecordInstant("MPI ranks", {}, args, std::size(args));
 }
 
-void AfterInit(Word result) noexcept {
-  if (static_cast<int>(result) != kSuccess) return;
-  AddCommunicator(Abi().comm_world);
-  AddCommunicator(Abi().comm_self);
-  RecordRank();
-  StartClocks();
-}
-
-void BeforeFinalize() noexcept {
-  EndClocks();
-  RecordRank();
-}
-
 // A phase is a range of no thread, from one MPI_Pcontrol to the next.
 constinit uint64_t open_phase = 0;
 
@@ -60,6 +47,26 @@ void ChangePhase(int level) noexcept {
 }
 
 }  // namespace
+
+// Stacks tell these two functions from the hooks of MPI by their names
+// (profiler/symbolize/raw_stack_names.cc). So libraries without other symbols
+// must have theirs, and stacks must have frames of them.
+#define KYMO_IN_STACKS __attribute__((visibility("default"), noinline))
+
+KYMO_IN_STACKS void AfterInit(Word result) noexcept {
+  if (static_cast<int>(result) != kSuccess) return;
+  AddCommunicator(Abi().comm_world);
+  AddCommunicator(Abi().comm_self);
+  RecordRank();
+  StartClocks();
+  asm volatile("");  // not by a jump, which would leave no frame
+}
+
+KYMO_IN_STACKS void BeforeFinalize() noexcept {
+  EndClocks();
+  RecordRank();
+  asm volatile("");
+}
 
 KYMO_EXPORT Word MPI_Init(Word argc, Word argv) {
   KYMO_REAL(Init, 2)
