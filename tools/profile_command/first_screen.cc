@@ -85,16 +85,20 @@ Counts CountEvents(const model::Trace& trace) {
 
 // Empty if the target ended well.
 std::string EndOf(int wait_status) {
+  constexpr char kSeccomp[] =
+      "; its filter of system calls (seccomp) may forbid what Kymo does in it";
   if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
-    return absl::StrCat(
-        "killed by signal ", signal, " (", strsignal(signal), ")",
-        signal == SIGSYS ? "; its filter of system calls (seccomp) may forbid "
-                           "what Kymo does in it"
-                         : "");
+    return absl::StrCat("killed by signal ", signal, " (", strsignal(signal),
+                        ")", signal == SIGSYS ? kSeccomp : "");
   }
-  if (WEXITSTATUS(wait_status) == 0) return "";
-  return absl::StrCat("exit status ", WEXITSTATUS(wait_status));
+  const int status = WEXITSTATUS(wait_status);
+  if (status == 0) return "";
+  const std::string text = absl::StrCat("exit status ", status);
+  // What shells make of a child that a signal killed.
+  if (status != 128 + SIGSYS) return text;
+  return absl::StrCat(text, ", as of a shell whose child was killed by signal ",
+                      SIGSYS, " (", strsignal(SIGSYS), ")", kSeccomp);
 }
 
 // The kernel's count lacks children that nobody waited for. Otherwise it is

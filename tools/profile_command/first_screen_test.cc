@@ -254,10 +254,14 @@ TEST(FirstScreenTest, SaysHowATargetEndedThatFailed) {
       {11, " of CPU; killed by signal 11 (Segmentation fault)\n"},
       {31,
        " of CPU; killed by signal 31 (Bad system call); its filter of system "
-       "calls (seccomp) may forbid what Kymo does in it\n"}};
+       "calls (seccomp) may forbid what Kymo does in it\n"},
+      {159 << 8,
+       " of CPU; exit status 159, as of a shell whose child was killed by "
+       "signal 31 (Bad system call); its filter of system calls (seccomp) may "
+       "forbid what Kymo does in it\n"}};
   for (const auto& [wait_status, text] : ends) {
     EXPECT_THAT(
-        *FirstScreen(trace, {}, {.wait_status = wait_status}, {.width = 200}),
+        *FirstScreen(trace, {}, {.wait_status = wait_status}, {.width = 300}),
         HasSubstr(text));
   }
 }

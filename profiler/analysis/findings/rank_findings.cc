@@ -89,6 +89,9 @@ std::string WhereToLook(const Rank& rank) {
       return "";
     case SIGKILL:
       return ", and whether the kernel's log says that memory ran out";
+    case SIGSYS:
+      return ", and whether its filter of system calls (seccomp) forbids what "
+             "Kymo does in it";
     default:
       return ", and at its core dump";
   }

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -54,7 +55,7 @@ TEST(RankFindingsTest, RanksThatAreLateInTurnAreNotLate) {
 
 // Rank 1 was killed 100 ms after the start, when the others went to a barrier.
 // `is_told`: its command lived to say so. `is_kept`: only this rank is there.
-TestTrace JobWithDead(bool is_told, bool is_kept = false) {
+TestTrace JobWithDead(bool is_told, bool is_kept = false, int signal = 9) {
   TestTrace t;
   const auto number = [&](const char* key, int64_t value) {
     return model::Arg::Int(t.Intern(key), value);
@@ -72,7 +73,7 @@ TestTrace JobWithDead(bool is_told, bool is_kept = false) {
       t.Describe(0, {number("comm", 0)});
     } else if (is_told) {
       t.AddInstant(main, "rank end", 100 * kNsPerMs);
-      t.Describe(0, {number("rank", 1), number("signal", 9)});
+      t.Describe(0, {number("rank", 1), number("signal", signal)});
     }
   }
   t.SetWindow(0, 800 * kNsPerMs);
@@ -92,6 +93,11 @@ TEST(RankFindingsTest, ARankThatDiedIsNamed) {
   EXPECT_EQ(found[0].evidence.table, "ranks");
   // Once is enough.
   EXPECT_TRUE(Found(JobWithDead(true), FindingKind::kLateRank).empty());
+  EXPECT_THAT(Found(JobWithDead(true, false, SIGSYS), FindingKind::kRankEnded)
+                  .at(0)
+                  .next_step,
+              testing::HasSubstr(", and whether its filter of system calls "
+                                 "(seccomp) forbids what Kymo does in it; "));
 }
 
 // What is said of three ranks of a job of `size`, of which rank 1 ends first.
