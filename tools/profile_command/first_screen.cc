@@ -224,8 +224,8 @@ std::string Colored(const std::string& text, const char* color, bool wanted) {
   return wanted ? color + text + kPlain : text;
 }
 
-// Losses that say little as long as they are few, counted against the samples.
-bool IsShareOfSamples(Loss loss) {
+// Losses that say little as long as they are few.
+bool MayBeFew(Loss loss) {
   switch (loss) {
     case Loss::kSamplesLost:
     case Loss::kSamplesNotDelivered:
@@ -264,6 +264,55 @@ uint64_t StackCount(const model::Trace& trace) {
     }
   }
   return count + OperationStackCount(trace);
+}
+
+uint64_t SwitchCount(const model::Trace& trace) {
+  uint64_t count = 0;
+  if (const model::ThreadStates* const states = trace.thread_states()) {
+    for (const model::ThreadTimes& times : states->threads) {
+      count += times.voluntary_switches + times.involuntary_switches;
+    }
+  }
+  return count;
+}
+
+// How many there would be without the loss. 0: not known.
+uint64_t AllWith(const model::Trace& trace, Loss loss, uint64_t count) {
+  // Allocations that are folded are not counted one by one.
+  const bool has_records = trace.folded_memory() == nullptr;
+  switch (loss) {
+    case Loss::kSamplesLost:
+    case Loss::kSamplesNotDelivered:
+    case Loss::kSamplesNotDue:
+      return model::SampledPeriods(trace) + count;
+    case Loss::kStacksTruncated:
+      return std::max(StackCount(trace), count);
+    case Loss::kStacksIncomplete:
+    case Loss::kStacksBeyondLimit:
+      return std::max(model::CountUnwoundStacks(trace), count);
+    case Loss::kEventsDroppedArenaFull:
+    case Loss::kEventsDroppedInHandlers:
+    case Loss::kEventsDroppedNoStream:
+      return has_records
+                 ? trace.event_count() + trace.memory().size() +
+                       trace.ledger().Get(Loss::kEventsOverwritten) + count
+                 : 0;
+    case Loss::kEventsNotImported:
+      return trace.event_count() + count;
+    case Loss::kMemoryRecordsLeftOut:
+      return has_records ? trace.memory().size() + count : 0;
+    case Loss::kSwitchesLost:
+      return SwitchCount(trace) + count;
+    default:
+      return 0;
+  }
+}
+
+std::string ShareText(double share) {
+  constexpr double kLeast = 0.001;
+  if (share < kLeast) return "(under 0.1 %) ";
+  return absl::StrCat("(", FormatFixed(100 * share, share < 0.01 ? 1 : 0),
+                      " %) ");
 }
 
 // Some losses leave every number as it is, and some notes say that numbers are
@@ -367,23 +416,17 @@ size_t TableCount(const ScreenTables& tables) {
 std::vector<std::string> LossesThatMatter(const model::Trace& trace) {
   constexpr double kLeastShare = 0.05;
   std::vector<std::string> lines;
-  const uint64_t sampled = model::SampledPeriods(trace);
   for (size_t i = 0; i < static_cast<size_t>(Loss::kCount); ++i) {
     const Loss loss = static_cast<Loss>(i);
     const uint64_t count = trace.ledger().Get(loss);
     if (count == 0 || !ChangesTheAnswer(loss)) continue;
     std::string line =
         absl::StrCat(model::IsLoss(loss) ? "Lost: " : "Note: ", count, " ");
-    if (IsShareOfSamples(loss)) {
-      const uint64_t all =
-          loss == Loss::kStacksTruncated ? StackCount(trace)
-          : loss == Loss::kStacksIncomplete || loss == Loss::kStacksBeyondLimit
-              ? model::CountUnwoundStacks(trace)
-              : sampled + count;
-      const double share = static_cast<double>(count) /
-                           static_cast<double>(std::max(all, count));
-      if (share < kLeastShare) continue;
-      absl::StrAppend(&line, "(", FormatFixed(100 * share, 0), " %) ");
+    if (const uint64_t all = AllWith(trace, loss, count); all > 0) {
+      const double share =
+          static_cast<double>(count) / static_cast<double>(all);
+      if (MayBeFew(loss) && share < kLeastShare) continue;
+      line += ShareText(share);
     }
     line += loss == Loss::kStacksTruncated && OnlyWaitsAreTruncated(trace)
                 ? kTruncatedWaits

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -394,6 +395,37 @@ TEST(LossesThatMatterTest, TruncatedStacksAreAShareOfFoldedStacks) {
       EXPECT_THAT(lines, ElementsAre(HasSubstr("Lost: 5 (5 %) stacks")));
     }
   }
+}
+
+TEST(LossesThatMatterTest, SayTheShareOfEventsThatIsLost) {
+  for (const auto& [lost, says] : std::map<int, const char*>{
+           {300, "Lost: 300 (75 %) events"}, {1, "Lost: 1 (1.0 %) events"}}) {
+    TestTrace t;
+    const auto main = t.AddThread(7, 7, "main");
+    for (int i = 0; i < 80; ++i) t.AddRange(main, "mm", 10 * i, 10 * i + 5);
+    t.data().memory.resize(20);
+    t.data().ledger.Add(model::Loss::kEventsDroppedArenaFull, lost);
+    EXPECT_THAT(LossesThatMatter(std::move(t).Build()),
+                ElementsAre(testing::StartsWith(says)));
+  }
+}
+
+TEST(LossesThatMatterTest, AShareThatIsNotKnownIsNotSaid) {
+  TestTrace t;
+  t.AddRange(t.AddThread(7, 7, "main"), "mm", 10, 20);
+  t.data().ledger.Add(model::Loss::kDrainBytesLost, 7);
+  EXPECT_THAT(LossesThatMatter(std::move(t).Build()),
+              ElementsAre(testing::StartsWith("Lost: 7 bytes")));
+}
+
+TEST(LossesThatMatterTest, AShareIsNeverZero) {
+  TestTrace t;
+  t.SetThreadTimes({{.track = t.AddThread(7, 7, "main"),
+                     .wall_ns = 900,
+                     .voluntary_switches = 5'000'000}});
+  t.data().ledger.Add(model::Loss::kSwitchesLost, 7);
+  EXPECT_THAT(LossesThatMatter(std::move(t).Build()),
+              ElementsAre(testing::StartsWith("Lost: 7 (under 0.1 %) sw")));
 }
 
 TEST(LossesThatMatterTest, SayWhatHelps) {
