@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <string>
+
+#include "absl/strings/ascii.h"
 
 #include "profiler/analysis/memory/runtime_memory.h"
 
@@ -189,6 +192,31 @@ bool IsAllocatorsC(std::string_view name) {
                      });
 }
 
+// What a program's own functions that allocate are called at their end.
+constexpr std::string_view kWrapperEnds[] = {
+    "alloc_aligned", "calloc",  "malloc",  "mallocz", "memalign",
+    "reallocarray",  "realloc", "strndup", "strdup",  "zalloc"};
+
+// Without what tells functions of one kind apart: "g_malloc0_n",
+// "ber_memalloc_x", "xmalloc2".
+std::string_view WithoutVariant(std::string_view name) {
+  const auto end = name.find_last_not_of("0123456789");
+  name = name.substr(0, end + 1);  // npos + 1 == 0
+  const size_t last = name.rfind('_');
+  if (last == name.npos || name.size() - last > 2) return name;
+  name = name.substr(0, last);
+  return name.substr(0, name.find_last_not_of("0123456789") + 1);
+}
+
+bool IsWrapper(const FunctionName& name) {
+  if (name.path != name.last) return false;
+  std::string lower(WithoutVariant(name.path));
+  absl::AsciiStrToLower(&lower);
+  return std::any_of(
+      std::begin(kWrapperEnds), std::end(kWrapperEnds),
+      [&lower](std::string_view end) { return lower.ends_with(end); });
+}
+
 bool CallsTheProgram(const FunctionName& name) {
   return IsOneOf(kCallers, name.last) ||
          BeginsWithOneOf(kCallerPrefixes, name.last);
@@ -249,6 +277,10 @@ bool IsAllocationFunction(std::string_view function) {
   return IsAllocation(NameReader(function).Read());
 }
 
+bool IsAllocationWrapper(std::string_view function) {
+  return IsWrapper(NameReader(function).Read());
+}
+
 bool IsLibraryFunction(std::string_view function) {
   return IsLibrary(NameReader(function).Read());
 }
@@ -271,8 +303,10 @@ AllocationFrames::Kind AllocationFrames::KindOf(model::FrameId id) {
     kind = Kind::kAllocator;
   } else if (IsLibrary(name) || IsRuntimeFile(file) || text == "_start") {
     kind = Kind::kLibrary;
+  } else if (IsInvoker(name)) {
+    kind = Kind::kInvoker;
   } else {
-    kind = IsInvoker(name) ? Kind::kInvoker : Kind::kOwn;
+    kind = IsWrapper(name) ? Kind::kWrapper : Kind::kOwn;
   }
   return kind;
 }
@@ -287,13 +321,28 @@ model::StackId AllocationFrames::Caller(model::StackId stack) {
   return at != model::kEmptyStack ? at : stack;
 }
 
+model::StackId AllocationFrames::WithoutLibrary(model::StackId stack) {
+  const model::StackTable& stacks = trace_.stacks();
+  while (stack != model::kEmptyStack &&
+         KindOf(stacks.leaf(stack)) < Kind::kInvoker) {
+    stack = stacks.parent(stack);
+  }
+  return stack;
+}
+
 model::StackId AllocationFrames::OwnCaller(model::StackId stack) {
   const model::StackTable& stacks = trace_.stacks();
-  model::StackId at = stack;
-  while (at != model::kEmptyStack && KindOf(stacks.leaf(at)) < Kind::kInvoker) {
-    at = stacks.parent(at);
+  model::StackId at = WithoutLibrary(stack);
+  if (at == model::kEmptyStack) return Caller(stack);
+  model::StackId caller = at;
+  while (caller != model::kEmptyStack &&
+         KindOf(stacks.leaf(caller)) == Kind::kWrapper) {
+    caller = WithoutLibrary(stacks.parent(caller));
   }
-  return at != model::kEmptyStack ? at : Caller(stack);
+  if (caller == model::kEmptyStack) return at;
+  // "[truncated]" and its like are no callers.
+  const model::Frame& frame = stacks.frame(stacks.leaf(caller));
+  return trace_.Name(frame.function).starts_with('[') ? at : caller;
 }
 
 model::NameId AllocationFrames::OwnFunction(model::StackId stack) {
@@ -309,7 +358,7 @@ model::StackId AllocationFrames::ProgramCaller(model::StackId stack) {
     return trace_.Name(stacks.frame(frame).function) == "operator()";
   };
   while (stack != model::kEmptyStack &&
-         (KindOf(stacks.leaf(stack)) != Kind::kOwn ||
+         (KindOf(stacks.leaf(stack)) < Kind::kWrapper ||
           is_lambda(stacks.leaf(stack)))) {
     stack = stacks.parent(stack);
   }

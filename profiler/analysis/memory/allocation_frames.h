@@ -21,6 +21,9 @@
 //   the compiler may have inlined the program's function there.
 // - of Rust: __rust_alloc and its like, alloc::alloc and alloc::raw_vec
 //
+// A program's own malloc, such as xmalloc or g_malloc0, asks on behalf of its
+// callers. It counts as the program's only if no caller of it is known.
+//
 // Threads: none.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_ALLOCATION_FRAMES_H_
 #define KYMO_PROFILER_ANALYSIS_MEMORY_ALLOCATION_FRAMES_H_
@@ -36,6 +39,10 @@ namespace kymo::analysis {
 // Whether `function` belongs to an allocator. It is demangled. Names of C++ may
 // lack the parameters, but then reserved names do not count.
 bool IsAllocationFunction(std::string_view function);
+
+// Whether `function` is a program's own malloc, calloc, realloc or strdup:
+// "my_malloc", "ber_memcalloc_x", "PyMem_RawMalloc", "av_mallocz".
+bool IsAllocationWrapper(std::string_view function);
 
 // Whether `function` belongs to the standard library of C++ or Rust and calls
 // no function of the program.
@@ -55,8 +62,9 @@ class AllocationFrames {
   model::StackId Caller(model::StackId stack);
 
   // The stack without all functions at its inner end that are not the program's
-  // own: allocators, the standard library, files of the C and C++ runtime. If
-  // none is the program's own, Caller(stack).
+  // own: allocators, the standard library, files of the C and C++ runtime, the
+  // program's own malloc. If none is left, the program's own malloc or else
+  // Caller(stack).
   model::StackId OwnCaller(model::StackId stack);
   // The function in which that ends. kEmptyName of the empty stack.
   model::NameId OwnFunction(model::StackId stack);
@@ -72,10 +80,13 @@ class AllocationFrames {
     kAllocator,
     kLibrary,
     kInvoker,  // the library's, and calls the program
+    kWrapper,  // the program's own malloc
     kOwn
   };
 
   Kind KindOf(model::FrameId frame);
+  // The stack without the functions of the library at its inner end.
+  model::StackId WithoutLibrary(model::StackId stack);
 
   const model::Trace& trace_;
   std::vector<Kind> kinds_;  // by FrameId

@@ -90,6 +90,22 @@ TEST(AllocationFramesTest, AllocatorsAreNobodyElses) {
   }
 }
 
+TEST(AllocationFramesTest, AProgramsOwnMallocIsKnownByItsEnd) {
+  for (const char* function :
+       {"xmalloc", "xmalloc(unsigned long)", "my_malloc", "ber_memalloc_x",
+        "ber_memcalloc_x", "ber_memrealloc_x", "g_malloc0", "g_malloc0_n",
+        "g_try_realloc_n", "CRYPTO_zalloc", "PyMem_RawMalloc", "av_mallocz",
+        "xstrdup", "sqlite3_malloc64", "ch_strdup", "ngx_memalign"}) {
+    EXPECT_TRUE(IsAllocationWrapper(function)) << function;
+  }
+  for (const char* function :
+       {"", "0", "_", "main", "Pool::malloc(unsigned long)", "alloc",
+        "frame_alloc", "malloc_stats", "xmalloc_failed", "[truncated]",
+        "mallocs_of", "app+0x1f0"}) {
+    EXPECT_FALSE(IsAllocationWrapper(function)) << function;
+  }
+}
+
 TEST(AllocationFramesTest, LibrariesAreTheStandards) {
   for (const char* function :
        {"std::vector<int>::push_back(int const&)", "__gthread_mutex_lock",
@@ -169,6 +185,24 @@ TEST_F(CallersTest, ALambdaWithoutANameIsTheFunctionAroundIt) {
   AllocationFrames frames(trace);
   EXPECT_EQ(frames.ProgramCaller(lambda), main);
   EXPECT_EQ(frames.ProgramCaller(named), named);
+}
+
+TEST_F(CallersTest, AProgramsOwnMallocAsksForItsCaller) {
+  const auto load = Push(model::kEmptyStack, "Load");
+  const auto calloc = Push(load, "xcalloc");
+  const auto wrapper = Push(calloc, "xmalloc");
+  const auto leaf = Push(wrapper, "malloc", "/usr/lib/libc.so.6");
+  const auto cut = Push(model::kEmptyStack, "[truncated]");
+  const auto of_cut = Push(cut, "xmalloc");
+  const auto alone = Push(model::kEmptyStack, "xmalloc");
+  const model::Trace trace = std::move(builder_).Build();
+  AllocationFrames frames(trace);
+  EXPECT_EQ(frames.OwnCaller(leaf), load);
+  EXPECT_EQ(frames.Caller(leaf), wrapper);  // files have whole stacks
+  EXPECT_EQ(frames.ProgramCaller(leaf), wrapper);
+  // Nobody else is known.
+  EXPECT_EQ(frames.OwnCaller(of_cut), of_cut);
+  EXPECT_EQ(frames.OwnCaller(alone), alone);
 }
 
 TEST_F(CallersTest, SomethingIsAlwaysLeft) {
