@@ -43,7 +43,8 @@ class BoardTestCase(unittest.TestCase):
 
     @staticmethod
     def write_gpu(folder):
-        return recorded.write_gpu_trace(folder, "tensorboard", "chrome")
+        return recorded.write_gpu_trace(folder, "tensorboard", "chrome",
+                                        is_lossy=True)
 
     def step_times_ns(self):
         """Of each step by number, from the Chrome trace."""

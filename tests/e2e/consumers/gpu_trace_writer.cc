@@ -1,4 +1,8 @@
-// Exports a made-up training on a GPU: gpu_trace_writer FOLDER EXPORTER ...
+// Exports a made-up training on a GPU:
+//
+//   gpu_trace_writer FOLDER [--lossy] EXPORTER ...
+//
+// With --lossy, the trace says that samples were lost.
 //
 // Each of the steps copies a batch to the device, launches products faster than
 // the device computes them, so that they queue, and reduces gradients on a
@@ -14,6 +18,7 @@
 
 #include "exporters/builtin/builtin_exporters.h"
 #include "profiler/base/time.h"
+#include "profiler/model/loss_ledger.h"
 #include "profiler/plugin/registry.h"
 #include "tests/support/test_trace.h"
 
@@ -43,7 +48,8 @@ struct Work {
 
 class Training {
  public:
-  model::Trace Make() && {
+  model::Trace Make(bool is_lossy) && {
+    if (is_lossy) t_.data().ledger.Add(model::Loss::kSamplesLost, 7);
     t_.AddProcess(kPid, "train");
     t_.AddMetadata("distributedInfo",
                    R"({"backend": "nccl", "rank": 3, "world_size": 8})");
@@ -147,9 +153,10 @@ class Training {
 absl::Status Export(int argc, char** argv) {
   ExporterRegistry registry;
   absl::Status status = RegisterBuiltinExporters(registry);
-  const model::Trace trace = Training().Make();
+  const bool is_lossy = std::string_view(argv[2]) == "--lossy";
+  const model::Trace trace = Training().Make(is_lossy);
   OutputDirectory out(argv[1]);
-  for (int i = 2; i < argc; ++i) {
+  for (int i = is_lossy ? 3 : 2; i < argc; ++i) {
     const TraceExporter* const exporter = registry.Find(argv[i]);
     if (exporter == nullptr) {
       return absl::NotFoundError(std::string("no exporter ") + argv[i]);

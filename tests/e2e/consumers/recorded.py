@@ -85,8 +85,9 @@ def record(folder, *flags, activities="cpu", with_libraries=False):
     return Recorded(folder)
 
 
-def write_gpu_trace(folder, *exporters):
+def write_gpu_trace(folder, *exporters, is_lossy=False):
     """A made-up trace with a GPU; see gpu_trace_writer.cc."""
-    subprocess.run([GPU_WRITER, str(folder), "summary", *exporters],
+    flags = ["--lossy"] if is_lossy else []
+    subprocess.run([GPU_WRITER, str(folder), *flags, "summary", *exporters],
                    timeout=60, check=True)
     return Recorded(folder)
