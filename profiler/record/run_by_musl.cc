@@ -29,6 +29,13 @@ bool ReadValue(int fd, T* value, uint64_t at) noexcept {
   return ReadAt(fd, value, sizeof(T), at) == static_cast<ssize_t>(sizeof(T));
 }
 
+// Whether the file is musl's loader, which can be called to run a program.
+bool IsLoaderOfMusl(std::string_view path) noexcept {
+  const size_t slash = path.rfind('/');
+  if (slash != std::string_view::npos) path.remove_prefix(slash + 1);
+  return path.starts_with("ld-musl-");
+}
+
 // Whether the program headers ask for musl's loader.
 bool AsksForMusl(int fd) noexcept {
   Elf64_Ehdr header;
@@ -83,7 +90,7 @@ bool IsFileRunByMusl(int folder, const char* path, int scripts) noexcept {
   if (fd < 0) return false;
   char interpreter[256];
   const bool is_script = InterpreterOf(fd, interpreter);
-  const bool is_musl = !is_script && AsksForMusl(fd);
+  const bool is_musl = !is_script && (IsLoaderOfMusl(path) || AsksForMusl(fd));
   syscall(SYS_close, fd);
   if (!is_script || scripts == 0) return is_musl;
   return IsFileRunByMusl(AT_FDCWD, interpreter, scripts - 1);

@@ -13,8 +13,9 @@
 namespace kymo {
 
 // Whether musl's loader runs the file `path`, or the interpreter that the file
-// names if it is a script. A relative path begins at the open `folder`, or at
-// the working folder for AT_FDCWD.
+// names if it is a script. True also of that loader itself, `ld-musl-...`,
+// which can be called to run a program. A relative path begins at the open
+// `folder`, or at the working folder for AT_FDCWD.
 bool IsRunByMusl(int folder, const char* path) noexcept;
 
 // The same for a `file` that is looked up in the PATH of this process, unless

@@ -65,6 +65,17 @@ TEST_F(RunByMuslTest, TheLoaderSaysWhichCLibraryAProgramHas) {
   EXPECT_FALSE(IsMusl(FileWithLoader("/lib/ld-musl-x86_64.so.1", PT_NOTE)));
 }
 
+// ld-musl-x86_64.so.1 PROGRAM preloads libraries, too.
+TEST_F(RunByMuslTest, TheLoaderItselfIs) {
+  const std::string bytes =
+      FileWithLoader("/lib64/ld-linux-x86-64.so.2", PT_NOTE);
+  const std::string loader = Write("ld-musl-x86_64.so.1", bytes);
+  EXPECT_TRUE(IsRunByMusl(AT_FDCWD, loader.c_str()));
+  EXPECT_TRUE(IsMusl("#!" + loader + "\n"));
+  EXPECT_FALSE(IsRunByMusl(AT_FDCWD, Write("ld-linux", bytes).c_str()));
+  EXPECT_FALSE(IsRunByMusl(AT_FDCWD, "/nowhere/ld-musl-x86_64.so.1"));
+}
+
 TEST_F(RunByMuslTest, AScriptIsRunByItsInterpreter) {
   const std::string program = Write("musl", musl_);
   const std::string script = Write("script", "#! " + program + " -e\n");
