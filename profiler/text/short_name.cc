@@ -22,7 +22,8 @@ std::string_view WithoutParameters(std::string_view name) {
     if (name[open] == ')') ++depth;
     if (name[open] == '(' && --depth == 0) break;
   }
-  // `operator()`, `(anonymous namespace)::f` and `batch (17) of 20` have none.
+  // `operator()`, `(anonymous namespace)::f`, `batch (17) of 20` and Go's
+  // `flate.(*Writer).Write` have none.
   const std::string_view rest = name.substr(close + 1);
   constexpr std::string_view kQualifiers[] = {
       " const", " volatile", " &", " noexcept", " [", "[", "@", "."};
@@ -32,7 +33,7 @@ std::string_view WithoutParameters(std::string_view name) {
         return rest.starts_with(qualifier);
       });
   if (depth != 0 || open == 0 || !may_follow || name[open - 1] == ' ' ||
-      name.substr(0, open).ends_with("operator")) {
+      name[open - 1] == '.' || name.substr(0, open).ends_with("operator")) {
     return name;
   }
   return name.substr(0, open);

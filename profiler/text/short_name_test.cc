@@ -32,6 +32,11 @@ TEST(ShortNameTest, ParenthesesThatAreNoParametersStay) {
   EXPECT_EQ(ShortName("(anonymous namespace)::Run", 25),
             "(anonym...namespace)::Run");
   EXPECT_EQ(ShortName("f()::{lambda(int)#1}::x", 22), "f()::{...da(int)#1}::x");
+  // The receivers of Go's methods.
+  EXPECT_EQ(ShortName("compress/flate.(*fastEncL5).Encode", 26),
+            "compres...astEncL5).Encode");
+  EXPECT_EQ(ShortName("net/http.(*Server).Serve.func3", 24),
+            "net/htt...r).Serve.func3");
 }
 
 TEST(ShortNameTest, TextsThatAreNoFunctionsKeepTheirEnds) {
