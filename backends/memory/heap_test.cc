@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -17,8 +18,17 @@
 #include <vector>
 
 #include "backends/memory/memory_backend.h"
+#include "backends/memory/target/real_allocator.h"
 #include "profiler/plugin/activity_backend.h"
 #include "profiler/plugin/shared_parts.h"
+
+// Of jemalloc. The hooks define them, too.
+extern "C" {
+void* mallocx(size_t bytes, int flags);
+void* rallocx(void* block, size_t bytes, int flags);
+void dallocx(void* block, int flags);
+void sdallocx(void* block, size_t bytes, int flags);
+}
 
 namespace kymo {
 namespace {
@@ -156,6 +166,40 @@ TEST_F(HeapTest, ReallocFreesAndAllocates) {
   EXPECT_EQ(Of(kept), (Texts{"free"}));
   EXPECT_EQ(Of(moved), (Texts{"+300000", "free"}));
   EXPECT_TRUE(Failed().empty());
+}
+
+// With jemalloc preloaded (heap_jemalloc_test), and without it.
+TEST_F(HeapTest, JemallocsFunctionsAllocateAndFree) {
+  constexpr int kAlign256 = 8;  // the logarithm
+  constexpr int kZero = 64;
+  EXPECT_EQ(memory::FindNext("mallocx") != nullptr,
+            getenv("LD_PRELOAD") != nullptr);
+  const auto is_zero = [](const char* block, size_t bytes) {
+    return std::all_of(block, block + bytes, [](char c) { return c == 0; });
+  };
+  Start();
+  auto* const plain = static_cast<char*>(Opaque(mallocx(7'001, 0)));
+  auto* const zero = static_cast<char*>(Opaque(mallocx(7'002, kZero)));
+  auto* const aligned =
+      static_cast<char*>(Opaque(mallocx(7'003, kAlign256 | kZero)));
+  std::memcpy(plain, "text", 5);
+  auto* const moved =
+      static_cast<char*>(Opaque(rallocx(plain, 300'000, kAlign256)));
+  EXPECT_STREQ(moved, "text");
+  EXPECT_TRUE(is_zero(zero, 7'002));
+  EXPECT_TRUE(is_zero(aligned, 7'003));
+  EXPECT_EQ(reinterpret_cast<uint64_t>(aligned) % 256, 0u);
+  EXPECT_EQ(reinterpret_cast<uint64_t>(moved) % 256, 0u);
+  sdallocx(zero, 7'002, kZero);
+  dallocx(aligned, kAlign256);
+  dallocx(moved, 0);
+  EXPECT_EQ(Opaque(mallocx(size_t{1} << 62, kAlign256)), nullptr);
+  Stop();
+  EXPECT_EQ(Of(plain), (Texts{"+7001", "free"}));
+  EXPECT_EQ(Of(zero), (Texts{"+7002", "free"}));
+  EXPECT_EQ(Of(aligned), (Texts{"+7003", "free"}));
+  EXPECT_EQ(Of(moved), (Texts{"+300000", "free"}));
+  EXPECT_EQ(Failed(), (std::vector<int64_t>{int64_t{1} << 62}));
 }
 
 TEST_F(HeapTest, EmptyBlocksAreBlocks) {

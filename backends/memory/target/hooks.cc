@@ -24,26 +24,23 @@
 
 #include <atomic>
 
+#include "backends/memory/target/heap_gate.h"
 #include "backends/memory/target/real_allocator.h"
 #include "profiler/record/heap.h"
 
-#define KYMO_HOOK extern "C" __attribute__((visibility("default")))
-// The hook's frame. The stack of its caller becomes the allocation's.
-#define KYMO_FRAME __builtin_frame_address(0)
-
 // Its presence marks a library or program that has the hooks.
 KYMO_HOOK void kymo_heap_hooks_v1() {}
+
+namespace kymo::memory {
+constinit record::Gate hooks_gate = {{record::kGateOff}, nullptr};
+}  // namespace kymo::memory
 
 namespace {
 
 // MREMAP_DONTUNMAP, which only GNU's headers of Linux 5.7 and later have.
 constexpr int kMremapDontUnmap = 4;
 
-using kymo::memory::real;
-
-// The gate says what recordings want from these hooks. It stays off if other
-// hooks do the work.
-constinit kymo::record::Gate hooks_gate = {{kymo::record::kGateOff}, nullptr};
+using namespace kymo::memory;  // NOLINT
 
 // Whether the function is in the same library or program as this code.
 // (Comparing with the address of malloc would not do: that is the malloc that
@@ -59,48 +56,16 @@ __attribute__((constructor)) void Listen() {
   const bool is_first = IsHere(dlsym(RTLD_DEFAULT, "kymo_heap_hooks_v1"));
   // A program may bring a malloc that comes before this one. A search that
   // finds nothing calls it, although it may not be ready yet.
-  const bool has_malloc = kymo::memory::ReachesHooks("malloc");
-  if (is_first && has_malloc &&
-      kymo::memory::FindNext("kymo_heap_hooks_v1") != nullptr) {
+  const bool has_malloc = ReachesHooks("malloc");
+  if (is_first && has_malloc && FindNext("kymo_heap_hooks_v1") != nullptr) {
     return;
   }
   kymo::record::Host().add_gate(&hooks_gate);
   if (is_first && !has_malloc) kymo::record::CountHeapNotWatched();
 }
 
-uint32_t GateBits() { return hooks_gate.state.load(std::memory_order_relaxed); }
-// The bits of the gate if recordings want to know about the heap, otherwise 0.
-uint32_t HeapBits() {
-  const uint32_t bits = GateBits();
-  return (bits & kymo::record::kHeapBits) != 0 ? bits : 0;
-}
 bool MappingsAreWatched() {
   return (GateBits() & kymo::record::kGateMapped) != 0;
-}
-
-// Inlined by force, because KYMO_FRAME must be the frame of the hook itself.
-#define KYMO_INLINE inline __attribute__((always_inline))
-
-// Whether to report an allocation; call it once for each. With sampling it is
-// mostly false. If it is called before allocating, the hook can then just jump
-// to the allocator.
-KYMO_INLINE bool IsToReport(size_t bytes) {
-  const uint32_t bits = GateBits();
-  if ((bits & kymo::record::kHeapBits) == 0) [[likely]]
-    return false;
-  return (bits & kymo::record::kGateHeapSampled) == 0 ||
-         kymo::record::IsSampleDue(bytes);
-}
-
-KYMO_INLINE void* Reported(void* block, size_t bytes, const void* frame) {
-  if (const uint32_t bits = HeapBits(); bits != 0) [[likely]] {
-    kymo::record::OnAllocation(block, bytes, frame, bits);
-  }
-  return block;
-}
-
-KYMO_INLINE void* Allocated(void* block, size_t bytes, const void* frame) {
-  return IsToReport(bytes) ? Reported(block, bytes, frame) : block;
 }
 
 // The slow part of the hooks that are called most. It is a function of its own,
@@ -149,24 +114,6 @@ KYMO_INLINE void Free(void* block) {
   }
   return ReportedFree(block);
 }
-
-// One of the C++ library's functions. It is searched until it is found, since a
-// plug-in may bring the library.
-class RealFunction {
- public:
-  // Null if there is none yet.
-  void* Find(const char* name) {
-    void* found = found_.load(std::memory_order_relaxed);
-    if (found == nullptr) [[unlikely]] {
-      found = kymo::memory::FindNext(name);
-      found_.store(found, std::memory_order_relaxed);
-    }
-    return found;
-  }
-
- private:
-  std::atomic<void*> found_ = nullptr;
-};
 
 // Does what the C++ library does when operator new runs out of memory: it calls
 // the new handler and throws.
@@ -272,28 +219,28 @@ KYMO_HOOK size_t malloc_usable_size(void* block) {
 // Where there is no memory, the real operator tries again before it throws. If
 // it calls malloc, the hook of that reports the failure. Of the aligned forms,
 // jemalloc's call aligned_alloc, while those of others may report nothing.
-#define KYMO_NEW(name, alignment, parameters, ...)             \
-  KYMO_HOOK void* name parameters {                            \
-    static constinit RealFunction real_new;                    \
-    if (!kymo::memory::NewIsMalloc()) [[unlikely]]             \
-      return RealNew(real_new, #name, __VA_ARGS__);            \
-    void* const block = NewBlock(bytes, alignment);            \
-    if (block == nullptr) [[unlikely]] {                       \
-      if (alignment == 0 && !kymo::memory::CallsMalloc(#name)) \
-        Allocated(nullptr, bytes, KYMO_FRAME);                 \
-      return RealNew(real_new, #name, __VA_ARGS__);            \
-    }                                                          \
-    return Allocated(block, bytes, KYMO_FRAME);                \
+#define KYMO_NEW(name, alignment, parameters, ...)  \
+  KYMO_HOOK void* name parameters {                 \
+    static constinit RealFunction real_new;         \
+    if (!NewIsMalloc()) [[unlikely]]                \
+      return RealNew(real_new, #name, __VA_ARGS__); \
+    void* const block = NewBlock(bytes, alignment); \
+    if (block == nullptr) [[unlikely]] {            \
+      if (alignment == 0 && !CallsMalloc(#name))    \
+        Allocated(nullptr, bytes, KYMO_FRAME);      \
+      return RealNew(real_new, #name, __VA_ARGS__); \
+    }                                               \
+    return Allocated(block, bytes, KYMO_FRAME);     \
   }
 
-#define KYMO_DELETE(name, parameters, ...)           \
-  KYMO_HOOK void name parameters {                   \
-    static constinit RealFunction real_delete;       \
-    if (!kymo::memory::NewIsMalloc()) [[unlikely]] { \
-      RealDelete(real_delete, #name, __VA_ARGS__);   \
-      return;                                        \
-    }                                                \
-    Free(block);                                     \
+#define KYMO_DELETE(name, parameters, ...)         \
+  KYMO_HOOK void name parameters {                 \
+    static constinit RealFunction real_delete;     \
+    if (!NewIsMalloc()) [[unlikely]] {             \
+      RealDelete(real_delete, #name, __VA_ARGS__); \
+      return;                                      \
+    }                                              \
+    Free(block);                                   \
   }
 
 namespace {
