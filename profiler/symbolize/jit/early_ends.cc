@@ -13,15 +13,20 @@ namespace {
 constexpr uint64_t kLeastStacks = 100;
 constexpr uint64_t kLeastPart = 20;
 
+// [unknown] is outside of all that the program has mapped.
+bool IsMade(const ElfModule& module) {
+  return module.is_memory() && module.path() != "[unknown]";
+}
+
 std::string_view WhatHelps(const ElfModule& module, std::string_view program) {
   if (module.is_386()) return "build it for 64 bits: others have no callers";
   if (module.is_other_format()) {
     return "Kymo finds callers in ELF files only, and this is none";
   }
-  if (!module.is_memory() && module.short_name().starts_with('[')) {
+  if (!IsMade(module) && module.short_name().starts_with('[')) {
     return "nobody knows what that code is";
   }
-  if (!module.is_memory()) {
+  if (!IsMade(module)) {
     return "build it with -fasynchronous-unwind-tables or "
            "-fno-omit-frame-pointer";
   }
@@ -34,6 +39,11 @@ std::string_view WhatHelps(const ElfModule& module, std::string_view program) {
 
 }  // namespace
 
+void EarlyEnds::Add(int64_t pid, const ElfModule& module) {
+  ++counts_[{IsMade(module) ? pid : 0, &module}];
+  ++all_;
+}
+
 std::string EarlyEnds::Remark(
     uint64_t stacks,
     const std::function<std::string(int64_t pid)>& name_of) const {
@@ -41,8 +51,8 @@ std::string EarlyEnds::Remark(
   const auto& [where, count] = *std::ranges::max_element(
       counts_, {}, [](const auto& entry) { return entry.second; });
   const auto& [pid, module] = where;
-  const std::string program = name_of(pid);
-  const std::string code = module->is_memory()
+  const std::string program = IsMade(*module) ? name_of(pid) : "";
+  const std::string code = IsMade(*module)
                                ? absl::StrCat("code that ", program, " (", pid,
                                               ") made while it ran")
                                : std::string(module->short_name());

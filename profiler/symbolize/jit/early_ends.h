@@ -21,10 +21,8 @@ namespace kymo::symbolize {
 
 class EarlyEnds {
  public:
-  void Add(int64_t pid, const ElfModule& module) {
-    ++counts_[{pid, &module}];
-    ++all_;
-  }
+  // Programs share files. Code that a program made is its own.
+  void Add(int64_t pid, const ElfModule& module);
 
   // Of the code in which most of them end. Empty if they are few of `stacks`.
   std::string Remark(
@@ -32,6 +30,7 @@ class EarlyEnds {
       const std::function<std::string(int64_t pid)>& name_of) const;
 
  private:
+  // The process is 0 for files.
   std::map<std::pair<int64_t, const ElfModule*>, uint64_t> counts_;
   uint64_t all_ = 0;
 };

@@ -43,7 +43,8 @@ TEST(EarlyEndsTest, WhatHelpsDependsOnTheCode) {
               StartsWith("110 of 200 stacks end early, 60 of them in code that "
                          "java (7) made while it ran: run java with"));
   EXPECT_THAT(remark(8, *memory), EndsWith("this code does not keep"));
-  EXPECT_THAT(remark(8, ElfModule("[unknown]")),
+  const ModuleTable modules;
+  EXPECT_THAT(remark(8, modules.module(ModuleTable::kUnknown)),
               EndsWith(" in [unknown]: nobody knows what that code is"));
   const std::string path = testing::TempDir() + "/lisp.core";
   std::ofstream(path) << "LISP heap";
@@ -51,6 +52,20 @@ TEST(EarlyEndsTest, WhatHelpsDependsOnTheCode) {
       ElfModule::File(getpid(), {.path = path, .mapped_ns = INT64_MAX});
   EXPECT_THAT(remark(8, *lisp), EndsWith(" in lisp.core: Kymo finds callers in "
                                          "ELF files only, and this is none"));
+}
+
+TEST(EarlyEndsTest, AFileIsOnePlaceForAllPrograms) {
+  const ElfModule library("/lib/libx.so");
+  const auto memory = ElfModule::Memory("[anon]");
+  EarlyEnds ends;
+  for (int i = 0; i < 100; ++i) ends.Add(i, library);
+  for (int i = 0; i < 60; ++i) ends.Add(7, *memory);
+  EXPECT_THAT(ends.Remark(200, NameOf),
+              StartsWith("160 of 200 stacks end early, 100 of them in libx"));
+  // Code that programs make is that of each.
+  for (int i = 0; i < 60; ++i) ends.Add(8, *memory);
+  EXPECT_THAT(ends.Remark(300, NameOf),
+              StartsWith("220 of 300 stacks end early, 100 of them in libx"));
 }
 
 }  // namespace
