@@ -6,7 +6,6 @@
 #include <string>
 
 #include "absl/strings/ascii.h"
-
 #include "profiler/analysis/memory/runtime_memory.h"
 
 namespace kymo::analysis {
@@ -198,8 +197,9 @@ constexpr std::string_view kWrapperEnds[] = {
     "reallocarray",  "realloc", "strndup", "strdup",  "zalloc"};
 
 // Without what tells functions of one kind apart: "g_malloc0_n",
-// "ber_memalloc_x", "xmalloc2".
+// "ber_memalloc_x", "xmalloc2", and GCC's "xcalloc.constprop.0".
 std::string_view WithoutVariant(std::string_view name) {
+  name = name.substr(0, name.find('.'));
   const auto end = name.find_last_not_of("0123456789");
   name = name.substr(0, end + 1);  // npos + 1 == 0
   const size_t last = name.rfind('_');

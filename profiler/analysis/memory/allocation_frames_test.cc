@@ -95,13 +95,14 @@ TEST(AllocationFramesTest, AProgramsOwnMallocIsKnownByItsEnd) {
        {"xmalloc", "xmalloc(unsigned long)", "my_malloc", "ber_memalloc_x",
         "ber_memcalloc_x", "ber_memrealloc_x", "g_malloc0", "g_malloc0_n",
         "g_try_realloc_n", "CRYPTO_zalloc", "PyMem_RawMalloc", "av_mallocz",
-        "xstrdup", "sqlite3_malloc64", "ch_strdup", "ngx_memalign"}) {
+        "xstrdup", "sqlite3_malloc64", "ch_strdup", "ngx_memalign",
+        "xcalloc.constprop.0", "xmalloc.part.0"}) {
     EXPECT_TRUE(IsAllocationWrapper(function)) << function;
   }
   for (const char* function :
        {"", "0", "_", "main", "Pool::malloc(unsigned long)", "alloc",
         "frame_alloc", "malloc_stats", "xmalloc_failed", "[truncated]",
-        "mallocs_of", "app+0x1f0"}) {
+        "mallocs_of", "app+0x1f0", "main.malloc"}) {
     EXPECT_FALSE(IsAllocationWrapper(function)) << function;
   }
 }
