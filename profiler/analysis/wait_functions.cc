@@ -1,6 +1,7 @@
 #include "profiler/analysis/wait_functions.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 
 namespace kymo::analysis {
@@ -197,6 +198,14 @@ bool IsVirtualMachine(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   return name == "libjvm.so" || name == "node" ||
          name.starts_with("libnode.so");
+}
+
+bool HasNodeJs(const model::StringTable& names) {
+  constexpr std::string_view kBegins[] = {"node::", "v8::", "Builtins_"};
+  for (uint32_t i = 0; i < names.size(); ++i) {
+    if (BeginsWithOneOf(kBegins, names.Get(model::NameId{i}))) return true;
+  }
+  return false;
 }
 
 bool IsPythonsFile(std::string_view path) {

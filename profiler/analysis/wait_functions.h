@@ -13,6 +13,8 @@
 
 #include <string_view>
 
+#include "profiler/model/string_table.h"
+
 namespace kymo::analysis {
 
 // Whether `function` is of the C library, which a program may have in its own
@@ -27,6 +29,10 @@ bool IsStaticCall(std::string_view function);
 // Whether the file at `path` is a virtual machine whose functions wait for
 // those that it compiled: of Java or of JavaScript.
 bool IsVirtualMachine(std::string_view path);
+
+// Whether a trace with these names has a function of Node.js or of its V8. If
+// it has none, a file called `node` is another program.
+bool HasNodeJs(const model::StringTable& names);
 
 // Whether the file at `path` is Python's interpreter, or a part of its library
 // that is written in C.

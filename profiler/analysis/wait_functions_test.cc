@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <string_view>
+#include <utility>
+
+#include "profiler/model/string_table.h"
 
 namespace kymo::analysis {
 namespace {
@@ -54,6 +57,20 @@ TEST(WaitFunctionsTest, VirtualMachinesAreKnownByTheirFiles) {
   EXPECT_TRUE(IsVirtualMachine("/usr/lib/libnode.so.108"));
   EXPECT_FALSE(IsVirtualMachine("/usr/bin/nodemon"));
   EXPECT_FALSE(IsVirtualMachine("/usr/lib/jvm/java-17/lib/libjava.so"));
+}
+
+TEST(WaitFunctionsTest, NodeJsIsKnownByItsFunctions) {
+  for (const auto& [function, is_node_js] :
+       {std::pair("node::Start(int, char**)", true),
+        {"v8::Isolate::Enter()", true},
+        {"Builtins_JSEntry", true},
+        {"kv8::Enter()", false},
+        {"Node::Start()", false}}) {
+    model::StringTable names;
+    names.Intern("main");
+    names.Intern(function);
+    EXPECT_EQ(HasNodeJs(names), is_node_js) << function;
+  }
 }
 
 TEST(WaitFunctionsTest, PythonIsKnownByItsFiles) {

@@ -169,14 +169,16 @@ enum class Outer : uint8_t {
   kWork,
 };
 
-Outer OuterOf(const Trace& trace, const model::Frame& frame) {
+Outer OuterOf(const Trace& trace, bool has_node_js, const model::Frame& frame) {
   const std::string_view function = trace.Name(frame.function);
   const std::string_view module = trace.Name(frame.module);
   // Go runs any function on any thread.
   if (function.starts_with("runtime.") || IsV8sInterpreter(function)) {
     return Outer::kUnknown;
   }
-  if (frame.is_kernel || IsRuntimeFile(module) || IsVirtualMachine(module) ||
+  if (frame.is_kernel || IsRuntimeFile(module) ||
+      (IsVirtualMachine(module) &&
+       (has_node_js || !module.ends_with("/node"))) ||
       (IsPythonsFile(module) && !frame.is_of_python()) ||
       IsLibraryFunction(function) || function == "_start" ||
       StartsThreadsOfPython(trace.Name(frame.file))) {
@@ -201,6 +203,7 @@ std::vector<NameId> OutermostFunctions(const Trace& trace) {
   const model::StackTable& stacks = trace.stacks();
   std::vector<NameId> outermost(stacks.stack_count(), model::kEmptyName);
   std::vector<bool> is_found(stacks.stack_count());
+  const bool has_node_js = HasNodeJs(trace.strings());
   for (uint32_t i = 1; i < outermost.size(); ++i) {
     const model::StackId stack{i};
     const uint32_t parent = Index(stacks.parent(stack));
@@ -208,7 +211,7 @@ std::vector<NameId> OutermostFunctions(const Trace& trace) {
     is_found[i] = is_found[parent];
     if (is_found[i]) continue;
     const model::Frame& frame = stacks.frame(stacks.leaf(stack));
-    const Outer outer = OuterOf(trace, frame);
+    const Outer outer = OuterOf(trace, has_node_js, frame);
     is_found[i] = outer != Outer::kRunsOthers;
     if (outer == Outer::kWork) outermost[i] = frame.function;
   }

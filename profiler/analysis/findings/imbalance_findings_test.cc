@@ -212,6 +212,8 @@ TEST(ImbalanceFindingsTest, AMachinesFunctionsAreNoWork) {
                   {"Builtins_InterpreterEntryTrampoline", "/usr/bin/node"},
                   {"fib", "[jit]"}}),
       0u);
+  // Of another program that is called so.
+  EXPECT_EQ(CountBelow({{"WorkerMain()", "/srv/bin/node"}}), 1u);
   EXPECT_EQ(
       CountBelow({{"runtime.goexit", "/srv/app"}, {"main.work", "/srv/app"}}),
       0u);
