@@ -86,11 +86,25 @@ std::string WithoutMiddle(std::string_view name, size_t width) {
   return out;
 }
 
+// How long the address is that the name begins with, as those of locks do:
+// "0x7f6b81a12340, made in Cache::Cache".
+size_t AddressWidth(std::string_view name) {
+  if (!name.starts_with("0x")) return 0;
+  const size_t end = name.find_first_not_of("0123456789abcdef", 2);
+  return end == std::string_view::npos ? name.size() : end;
+}
+
 }  // namespace
 
 std::string ShortName(std::string_view whole, size_t width) {
   const std::string name = FoldDefaults(whole);
   if (TextWidth(name) <= width) return name;
+  constexpr size_t kLeastBehindAddress = 10;
+  if (const size_t address = AddressWidth(name);
+      address > 0 && address + kLeastBehindAddress <= width) {
+    return name.substr(0, address) +
+           ShortName(std::string_view(name).substr(address), width - address);
+  }
   const std::string_view bare = WithoutParameters(name);
   if (TextWidth(bare) <= width) return std::string(bare);
   const std::string collapsed = WithoutTemplateArguments(bare);

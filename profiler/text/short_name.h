@@ -6,7 +6,8 @@
 // What nobody writes goes first (folded_defaults.h). Then a name that fits
 // stays whole. Else it loses, one after the other and only as
 // far as needed: the parameters, what is between angle brackets, its middle.
-// The end stays longest: it tells functions apart.
+// The end stays longest: it tells functions apart. An address at the begin
+// stays whole, because its last digits tell locks apart.
 #ifndef KYMO_PROFILER_TEXT_SHORT_NAME_H_
 #define KYMO_PROFILER_TEXT_SHORT_NAME_H_
 

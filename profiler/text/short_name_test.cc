@@ -76,6 +76,17 @@ TEST(ShortNameTest, ThenItsMiddle) {
   EXPECT_EQ(ShortName("abcdef", 0), "");
 }
 
+TEST(ShortNameTest, AnAddressAtTheBeginStays) {
+  EXPECT_EQ(ShortName("0x7f6b81a12340, made in connections_init", 33),
+            "0x7f6b81a12340, mad...ctions_init");
+  EXPECT_EQ(ShortName("0x7f6b81a12340 Pool<int>::mutex(int)", 31),
+            "0x7f6b81a12340 Pool<int>::mutex");
+  // There is no room for what it is.
+  EXPECT_EQ(ShortName("0x7f6b81a12340 in server", 23),
+            "0x7f6b...2340 in server");
+  EXPECT_EQ(ShortName("0x7f6b81a12340", 9), "0x...2340");
+}
+
 TEST(ShortNameTest, EachStepIsTakenWhereTheNextColumnIsMissing) {
   const std::string name = "A<B<C>, D>::e(F, G)";
   EXPECT_EQ(ShortName(name, 19), name);
