@@ -21,6 +21,8 @@ void AddFlopsFindings(const FindingRun& run, std::vector<Finding>& findings);
 // lock_contention, thread_wait, serial_part, cpu_shortage, page_faults: from
 // waits of threads.
 void AddWaitFindings(const FindingRun& run, std::vector<Finding>& findings);
+// deadlock: from waits of threads for locks.
+void AddDeadlockFindings(const FindingRun& run, std::vector<Finding>& findings);
 // load_imbalance: from ranges, else from samples.
 void AddImbalanceFindings(const FindingRun& run,
                           std::vector<Finding>& findings);

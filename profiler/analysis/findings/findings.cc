@@ -12,9 +12,10 @@ namespace kymo::analysis {
 namespace {
 
 constexpr void (*kFamilies[])(const FindingRun&, std::vector<Finding>&) = {
-    AddSampleFindings,    AddRangeFindings, AddFlopsFindings,  AddWaitFindings,
-    AddImbalanceFindings, AddStepFindings,  AddMemoryFindings, AddFaultFindings,
-    AddDeviceFindings,    AddRankFindings,  AddLossFindings};
+    AddSampleFindings, AddRangeFindings,     AddFlopsFindings,
+    AddWaitFindings,   AddImbalanceFindings, AddStepFindings,
+    AddMemoryFindings, AddFaultFindings,     AddDeviceFindings,
+    AddRankFindings,   AddLossFindings,      AddDeadlockFindings};
 
 }  // namespace
 
@@ -28,8 +29,8 @@ std::vector<Finding> FindFindings(const model::Trace& trace,
   const FindingRun run(trace, memory, ranks);
   std::vector<Finding> findings;
   for (const auto add : kFamilies) add(run, findings);
-  // Of a job, ranks that nothing lets go on, the rank that ended it, or that
-  // holds up all others, come first.
+  // Threads or ranks that nothing lets go on come first. Of a job, the rank that
+  // ended it, or that holds up all others, comes next.
   const auto place = [](const Finding& finding) {
     return std::tuple(finding.kind != FindingKind::kDeadlock,
                       finding.kind != FindingKind::kRankEnded,

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/analysis/findings/families.h"
 #include "profiler/analysis/findings/finding_text.h"
+#include "profiler/analysis/lock_deadlocks.h"
 #include "profiler/analysis/wait_names.h"
 #include "profiler/analysis/waits.h"
 #include "profiler/base/strings.h"
@@ -90,12 +92,28 @@ Evidence OfWait(const Trace& trace, const WaitGroup& group, std::string name) {
   return evidence;
 }
 
+// Processes and addresses of locks that nobody will give back: a finding of
+// their own.
+std::set<std::pair<int64_t, uint64_t>> DeadlockedLocks(const Trace& trace) {
+  std::set<std::pair<int64_t, uint64_t>> locks;
+  for (const LockDeadlock& deadlock : LockDeadlocks(trace)) {
+    for (const uint32_t i : deadlock.circle) {
+      const Wait& wait = trace.thread_states()->waits[i];
+      locks.emplace(trace.tracks()[wait.track].pid, wait.object);
+    }
+  }
+  return locks;
+}
+
 void AddLocks(const FindingRun& run, WaitPlaces& places,
               std::vector<Finding>& findings) {
   const Trace& trace = run.trace;
+  const std::set<std::pair<int64_t, uint64_t>> deadlocked =
+      DeadlockedLocks(trace);
   for (const LockWaits& lock : WaitsByLock(trace)) {
     // The longest wait is first.
     if (!run.Matters(lock.duration_ns)) break;
+    if (deadlocked.contains({lock.pid, lock.object})) continue;
     const WaitGroup& most = lock.waiters.front();
     Finding finding =
         run.OfTime(FindingKind::kLockContention, lock.duration_ns);

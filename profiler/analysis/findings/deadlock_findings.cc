@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/analysis/findings/families.h"
+#include "profiler/analysis/findings/finding_text.h"
+#include "profiler/analysis/lock_deadlocks.h"
+#include "profiler/analysis/wait_names.h"
+#include "profiler/base/time.h"
+#include "profiler/model/thread_states.h"
+#include "profiler/model/waits.h"
+
+namespace kymo::analysis {
+namespace {
+
+using model::Trace;
+using model::Wait;
+
+constexpr size_t kMostSteps = 4;
+
+// "waits in Transfer for the lock journal"
+std::string StepText(const Trace& trace, WaitPlaces& places, const Wait& wait) {
+  return absl::StrCat("waits in ", NameText(places.Of(wait.stack)),
+                      " for the lock ",
+                      NameText(LockName(trace, wait.object, wait.object_name)));
+}
+
+// "thread a (8) waits ..., held by thread b (9), which waits ..., held by ..."
+std::string CircleText(const Trace& trace, WaitPlaces& places,
+                       const std::vector<uint32_t>& circle) {
+  const std::vector<Wait>& waits = trace.thread_states()->waits;
+  const Wait& first = waits[circle.front()];
+  std::string text = TrackText(trace, first.track) + " ";
+  if (circle.size() == 1) {
+    return text + StepText(trace, places, first) + ", which it holds itself";
+  }
+  for (size_t i = 0; i < std::min(circle.size(), kMostSteps); ++i) {
+    const Wait& wait = waits[circle[i]];
+    absl::StrAppend(&text, i == 0 ? "" : ", which ",
+                    StepText(trace, places, wait), ", held by ",
+                    TrackText(trace, wait.holder));
+  }
+  if (circle.size() > kMostSteps) text += ", and so on";
+  return text;
+}
+
+}  // namespace
+
+void AddDeadlockFindings(const FindingRun& run,
+                         std::vector<Finding>& findings) {
+  const Trace& trace = run.trace;
+  WaitPlaces places(trace);
+  for (const LockDeadlock& deadlock : LockDeadlocks(trace)) {
+    const std::vector<Wait>& waits = trace.thread_states()->waits;
+    const Wait& first = waits[deadlock.circle.front()];
+    DurationNs all_ns = 0;
+    DurationNs shortest_ns = first.duration_ns;
+    for (const uint32_t i : deadlock.circle) {
+      all_ns += waits[i].duration_ns;
+      shortest_ns = std::min(shortest_ns, waits[i].duration_ns);
+    }
+    for (const uint32_t i : deadlock.others) all_ns += waits[i].duration_ns;
+    Finding finding = run.OfTime(FindingKind::kDeadlock, all_ns);
+    const auto count = static_cast<int64_t>(deadlock.circle.size());
+    const auto others = static_cast<int64_t>(deadlock.others.size());
+    finding.title =
+        absl::StrCat("Deadlock of ", CountText(count, "thread", "threads"),
+                     " for ", TimeText(shortest_ns), ": ",
+                     CircleText(trace, places, deadlock.circle));
+    if (others > 0) {
+      absl::StrAppend(
+          &finding.title, "; ", CountText(others, "thread", "threads"),
+          others == 1 ? " more waits for these" : " more wait for these");
+    }
+    finding.next_step =
+        count == 1 ? "Lock it once: give the code that both parts share a "
+                     "function of its own, which is called with the lock"
+                   : "Take these locks in the same order everywhere, or "
+                     "together (std::scoped_lock)";
+    finding.evidence = {.kind = EvidenceKind::kInterval,
+                        .name = places.Of(first.stack),
+                        .table = "locks",
+                        .track = first.track,
+                        .begin_ns = first.begin_ns,
+                        .duration_ns = first.duration_ns,
+                        .stack = first.stack};
+    findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace kymo::analysis

@@ -1,0 +1,40 @@
+// lock_deadlocks.h - threads that wait for each other's locks for ever.
+//
+//   for (const LockDeadlock& deadlock : LockDeadlocks(trace)) {
+//     for (const uint32_t i : deadlock.circle) {
+//       const model::Wait& wait = trace.thread_states()->waits[i];
+//       Print(wait.track, wait.object, wait.holder);
+//     }
+//   }
+//
+// Each thread of a circle waited for a lock that the next one held, when the
+// recording or the threads ended. Somebody saw the holder during the wait, in
+// the second half of a long one. The holder waited itself before that, so it
+// cannot have given the lock back. A wait with a time limit may have ended
+// later.
+//
+// Threads: any. Cost: a pass over the waits.
+#ifndef KYMO_PROFILER_ANALYSIS_LOCK_DEADLOCKS_H_
+#define KYMO_PROFILER_ANALYSIS_LOCK_DEADLOCKS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "profiler/model/trace.h"
+
+namespace kymo::analysis {
+
+// Indices of thread_states()->waits.
+struct LockDeadlock {
+  // Each for a lock of the next one's thread; the last, of the first one's. The
+  // one that began first is first. One alone: its thread holds the lock itself.
+  std::vector<uint32_t> circle;
+  // Of other threads, for a lock of one of these threads or of the circle's.
+  std::vector<uint32_t> others;
+};
+
+std::vector<LockDeadlock> LockDeadlocks(const model::Trace& trace);
+
+}  // namespace kymo::analysis
+
+#endif  // KYMO_PROFILER_ANALYSIS_LOCK_DEADLOCKS_H_

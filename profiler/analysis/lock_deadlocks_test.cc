@@ -1,0 +1,99 @@
+#include "profiler/analysis/lock_deadlocks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "profiler/base/time.h"
+#include "profiler/model/thread_states.h"
+#include "profiler/model/waits.h"
+#include "tests/support/test_trace.h"
+
+namespace kymo::analysis {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr int64_t kMs = kNsPerMs;
+
+// Threads 0, 1, ... of a run of 10 s: when each began to wait, until the end,
+// and who held the lock.
+struct Waiting {
+  int64_t begin_ms = 0;
+  uint32_t holder = model::kNoTrack;
+  int64_t end_ms = 10'000;
+  bool is_open = true;
+};
+
+std::vector<LockDeadlock> Find(const std::vector<Waiting>& threads,
+                               int64_t lives_until_ms = 10'000) {
+  TestTrace t;
+  t.SetWindow(0, 10'000 * kMs);
+  std::vector<model::ThreadTimes> times;
+  for (size_t i = 0; i < threads.size(); ++i) {
+    const auto track = t.AddThread(7, 7 + static_cast<int>(i), "app");
+    times.push_back({.track = track,
+                     .wall_ns = lives_until_ms * kMs,
+                     .begin_ns = 1,
+                     .end_ns = lives_until_ms * kMs});
+  }
+  t.SetThreadTimes(std::move(times));
+  for (size_t i = 0; i < threads.size(); ++i) {
+    const auto& [begin_ms, holder, end_ms, is_open] = threads[i];
+    t.AddWait({.track = static_cast<model::TrackIndex>(i),
+               .kind = model::WaitKind::kLock,
+               .is_open = is_open,
+               .begin_ns = begin_ms * kMs,
+               .duration_ns = (end_ms - begin_ms) * kMs,
+               .holder = holder});
+  }
+  return LockDeadlocks(std::move(t).Build());
+}
+
+TEST(LockDeadlocksTest, ACircleBeginsWithTheFirstThatWaited) {
+  const auto found = Find({{30, 1}, {20, 2}, {40, 0}});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(found[0].circle, ElementsAre(1, 2, 0));
+  EXPECT_THAT(found[0].others, IsEmpty());
+}
+
+TEST(LockDeadlocksTest, OthersWaitForTheCircleDirectlyOrNot) {
+  const auto found = Find({{50, 1}, {60, 3}, {10, 3}, {20, 4}, {30, 3}});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(found[0].circle, ElementsAre(3, 4));
+  EXPECT_THAT(found[0].others, testing::UnorderedElementsAre(0, 1, 2));
+}
+
+TEST(LockDeadlocksTest, AThreadMayWaitForItself) {
+  const auto found = Find({{10, 0}, {20, 2}, {20, 1}});
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_THAT(found[0].circle, ElementsAre(0));
+  EXPECT_THAT(found[1].circle, ElementsAre(1, 2));
+}
+
+TEST(LockDeadlocksTest, AHolderThatRunsIsInNone) {
+  EXPECT_THAT(Find({{10, 1}, {20, 2}, {20}}), IsEmpty());
+  EXPECT_THAT(Find({}), IsEmpty());
+  EXPECT_THAT(LockDeadlocks(TestTrace().Build()), IsEmpty());
+}
+
+// It may have given the lock back after it was seen with it.
+TEST(LockDeadlocksTest, AHolderMustHaveWaitedBeforeItWasSeen) {
+  EXPECT_EQ(Find({{0, 1}, {5'000, 0}}).size(), 1u);
+  EXPECT_THAT(Find({{0, 1}, {5'001, 0}}), IsEmpty());
+}
+
+TEST(LockDeadlocksTest, WaitsThatEndedAreInNone) {
+  EXPECT_EQ(Find({{10, 1, 9'900, false}, {20, 0, 9'950, false}}).size(), 1u);
+  EXPECT_THAT(Find({{10, 1, 9'899, false}, {20, 0, 9'950, false}}), IsEmpty());
+  EXPECT_THAT(Find({{9'901, 1}, {9'850, 0}}), IsEmpty());
+  // The program was killed.
+  EXPECT_EQ(Find({{10, 1, 700, false}, {20, 0, 700, false}}, 701).size(), 1u);
+}
+
+}  // namespace
+}  // namespace kymo::analysis
