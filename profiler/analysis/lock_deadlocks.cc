@@ -74,10 +74,9 @@ class LockDeadlockFinder {
       }
       std::vector<uint32_t> circle(seen, chain.end());
       chain.erase(seen, chain.end());
-      std::ranges::rotate(
-          circle, std::ranges::min_element(circle, {}, [this](uint32_t wait) {
-            return waits_[wait].begin_ns;
-          }));
+      const auto first = std::ranges::min_element(
+          circle, {}, [this](uint32_t wait) { return waits_[wait].begin_ns; });
+      std::rotate(circle.begin(), first, circle.end());
       for (const uint32_t wait : circle) {
         deadlock_[waits_[wait].track] = found_.size();
       }

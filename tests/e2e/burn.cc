@@ -1,14 +1,18 @@
-// burn.cc - burns CPU time in functions of known shares; knows nothing of Kymo
-// but in its mode `session`.
+// burn.cc - burns CPU time in functions of known shares, or hangs; knows
+// nothing of Kymo but in its mode `session`.
 //
 //   two       BurnThree and BurnOne, 3 : 1, about 0.8 s of CPU time
 //   threads   BurnThread on two threads, about 0.4 s each
+//   deadlock  two threads wait for each other's locks for a second
 //   session   records itself with kymo::Profile, and prints what that saw
 #include <time.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 #ifdef KYMO_BURN_SESSION
@@ -48,6 +52,17 @@ __attribute__((noinline)) void BurnThread() {
   for (const double end = CpuSeconds() + 0.4; CpuSeconds() < end;) Spin();
 }
 
+std::mutex accounts;
+std::mutex journal;
+std::atomic<int> lockers{0};
+
+void LockBoth(std::mutex& first, std::mutex& second) {
+  const std::lock_guard lock(first);
+  ++lockers;
+  while (lockers < 2) usleep(1000);
+  const std::lock_guard never(second);
+}
+
 int main(int argc, char** argv) {
   const char* const mode = argc > 1 ? argv[1] : "";
   if (strcmp(mode, "two") == 0) {
@@ -62,6 +77,13 @@ int main(int argc, char** argv) {
     BurnThread();
     other.join();
     return 0;
+  }
+  if (strcmp(mode, "deadlock") == 0) {
+    std::thread([] { LockBoth(accounts, journal); }).detach();
+    std::thread([] { LockBoth(journal, accounts); }).detach();
+    while (lockers < 2) usleep(1000);
+    sleep(1);
+    _exit(0);
   }
 #ifdef KYMO_BURN_SESSION
   if (strcmp(mode, "session") == 0) {

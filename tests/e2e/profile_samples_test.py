@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -101,6 +102,18 @@ class SampledProgramTest(ProfileTestCase):
         # The lines of the screen break between words.
         self.assertIn("CPUs used; 3 threads were on a CPU for",
                       " ".join(result.stderr.split()))
+
+    def test_threads_that_wait_for_each_other_are_found(self):
+        result = self.profile(BURN, "deadlock", flags=("--activities=off_cpu",))
+        if "perf_event_open" in result.stderr:
+            self.skipTest(f"NOT TESTED HERE: {result.stderr}")
+        self.assertEqual(result.status, 0, result.stderr)
+        first = result.summary["findings"][0]
+        self.assertEqual(first["id"], "deadlock")
+        self.assertRegex(first["title"], r"of 2 threads .* waits in LockBoth\b")
+        self.assertCountEqual(
+            re.findall(r"for the lock 0x\w+ (\w+) in burn, held", first["title"]),
+            ["accounts", "journal"])
 
     def test_counts_of_a_program_are_those_up_to_its_end(self):
         result = self.profile(

@@ -29,8 +29,8 @@ std::vector<Finding> FindFindings(const model::Trace& trace,
   const FindingRun run(trace, memory, ranks);
   std::vector<Finding> findings;
   for (const auto add : kFamilies) add(run, findings);
-  // Threads or ranks that nothing lets go on come first. Of a job, the rank that
-  // ended it, or that holds up all others, comes next.
+  // Threads or ranks that nothing lets go on come first; then, of a job, the
+  // rank that ended it, or that holds up all others.
   const auto place = [](const Finding& finding) {
     return std::tuple(finding.kind != FindingKind::kDeadlock,
                       finding.kind != FindingKind::kRankEnded,
