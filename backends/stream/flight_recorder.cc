@@ -167,12 +167,13 @@ void SnapshotChunks(const Arena& arena,
       arena, [](uint32_t, const ChunkWord&) { return true; }, visit);
 }
 
-void SnapshotSession(const Arena& arena, record::SessionId session, int32_t pid,
+void SnapshotSession(const Arena& arena, const record::SessionChunks& of,
                      const record::ChunkReader::Visit& visit) {
   const auto is_wanted = [&](uint32_t stream, const ChunkWord& word) {
-    return word.session.load(std::memory_order_relaxed) == session &&
+    return (of.all_threads ||
+            word.session.load(std::memory_order_relaxed) == of.session) &&
            stream < arena.stream_count() &&
-           arena.stream(stream).pid.load(std::memory_order_relaxed) == pid;
+           arena.stream(stream).pid.load(std::memory_order_relaxed) == of.pid;
   };
   Snapshot(arena, is_wanted, visit);
 }

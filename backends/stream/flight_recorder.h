@@ -99,9 +99,10 @@ class FlightRecorder {
 // marks nothing, and the recorders run on.
 void SnapshotChunks(const record::Arena& arena,
                     const record::ChunkReader::Visit& visit);
-// Visits only the chunks that belong to one session of process `pid`.
-void SnapshotSession(const record::Arena& arena, record::SessionId session,
-                     int32_t pid, const record::ChunkReader::Visit& visit);
+// Visits only the chunks that one session reads.
+void SnapshotSession(const record::Arena& arena,
+                     const record::SessionChunks& of,
+                     const record::ChunkReader::Visit& visit);
 
 // The chunk from the first record on that ends at `oldest_ns` or later, or that
 // has no end.

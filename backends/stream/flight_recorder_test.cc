@@ -112,12 +112,13 @@ TEST_F(FlightRecorderTest, ASnapshotHasTheChunksOfItsSession) {
   arena_.word(taken).ticket.store(0);
   const auto names = [&](record::SessionId session, int32_t pid) {
     Texts texts;
-    SnapshotSession(arena_, session, pid, [&](const ChunkView& view) {
-      EXPECT_EQ(view.stream, stream_);
-      EXPECT_EQ(view.first_index, 0u);
-      EXPECT_EQ(view.slots.size(), 1u);
-      texts.emplace_back(arena_.NameText(view.slots[0].name));
-    });
+    SnapshotSession(arena_, {.session = session, .pid = pid},
+                    [&](const ChunkView& view) {
+                      EXPECT_EQ(view.stream, stream_);
+                      EXPECT_EQ(view.first_index, 0u);
+                      EXPECT_EQ(view.slots.size(), 1u);
+                      texts.emplace_back(arena_.NameText(view.slots[0].name));
+                    });
     return texts;
   };
   EXPECT_EQ(names(5, 7), (Texts{"ours"}));

@@ -44,6 +44,9 @@ class LocalSession : public ActivitySession {
     // A forked child may have a session of its own with this number.
     if (id_ == record::kNoSession || getpid() != pid_) return;
     record::StopSession(id_);
+    if (!recorded_.empty() && recorded_.back().end == kOpenEnd) {
+      recorded_.back().end = ReadTicks(source_);
+    }
     ChunkReader reader(*record::ProcessArena());
     Release(reader);
   }
@@ -54,11 +57,11 @@ class LocalSession : public ActivitySession {
     pid_ = pid;
     const Arena* arena = record::ProcessArena();
     source_ = arena != nullptr ? arena->clock_source() : DetectClockSource();
-    const uint64_t begin = ReadTicks(source_);
     KYMO_RETURN_IF_ERROR(StartStatus(record::StartSession(request_, &id_)));
+    // Not before: what is recorded until here may be another session's.
+    recorded_.push_back({.begin = ReadTicks(source_), .end = kOpenEnd});
     arena = record::ProcessArena();
     record::HeapMode(&heap_sample_interval_);
-    recorded_.push_back({.begin = begin, .end = kOpenEnd});
     losses_at_start_ = ReadLosses(*arena);
     heap_at_start_ = ReadHeapNumbers(*arena);
     first_ticket_ = arena->header().next_ticket.load(std::memory_order_relaxed);
@@ -86,7 +89,7 @@ class LocalSession : public ActivitySession {
     }
     const Arena& arena = *record::ProcessArena();
     return WriteRawDump(path, arena, [&](ChunkStore& dump) {
-      SnapshotSession(arena, id_, pid_,
+      SnapshotSession(arena, Chunks(),
                       [&](const ChunkView& view) { AddOurs(view, dump); });
       return RawHeader{.epoch_offset_ns = EpochOffsetNs(),
                        .first_anchor = first_anchor_,
@@ -128,9 +131,9 @@ class LocalSession : public ActivitySession {
       };
     };
     if (MayTakeChunks(arena)) {
-      reader.TakeSession(id_, pid_, add_to(chunks), add_to(shared));
+      reader.TakeSession(Chunks(), add_to(chunks), add_to(shared));
     } else {
-      reader.ReadSession(id_, pid_, add_to(shared));
+      reader.ReadSession(Chunks(), add_to(shared));
     }
     // Copies, since chunks are handed on and threads go on writing. A chunk
     // that another session took before its copy was whole is left out: that
@@ -274,6 +277,13 @@ class LocalSession : public ActivitySession {
     return false;
   }
 
+  record::SessionChunks Chunks() const {
+    return {.session = id_,
+            .pid = pid_,
+            .all_threads = request_.scope == record::SessionScope::kProcess,
+            .end_ticks = recorded_.back().end};
+  }
+
   static bool HasCollector(const Arena& arena) {
     return arena.header().recording.load(std::memory_order_relaxed) != 0;
   }
@@ -290,7 +300,7 @@ class LocalSession : public ActivitySession {
     // In a forked child, the records are its parent's.
     if (getpid() != pid_) return;
     reader.Release(
-        id_, pid_, HasCollector(*record::ProcessArena()),
+        Chunks(), HasCollector(*record::ProcessArena()),
         [](size_t count, const auto& call) { ParallelForEach(count, call); });
     record::ReleaseSession(id_);
     id_ = record::kNoSession;

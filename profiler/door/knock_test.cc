@@ -145,7 +145,7 @@ TEST(KnockTest, AProgramThatRecordsItselfSaysSo) {
       }
       if (shared.wish == 2 && shared.done == 1) {
         record::StopSession(id);
-        ChunkReader(*record::ProcessArena()).Release(id, getpid(), false);
+        ChunkReader(*record::ProcessArena()).Release({id, getpid()}, false);
         record::ReleaseSession(id);
         shared.done = 2;
       }

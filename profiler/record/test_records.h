@@ -174,7 +174,7 @@ class RecordTest : public ::testing::Test {
     EXPECT_EQ(StopSession(id_), 0);
     ChunkReader reader(*ProcessArena());
     std::vector<ChunkView> views;
-    reader.ReadSession(id_, getpid(),
+    reader.ReadSession({.session = id_, .pid = getpid()},
                        [&](const ChunkView& view) { views.push_back(view); });
     std::sort(views.begin(), views.end(),
               [](const ChunkView& a, const ChunkView& b) {
@@ -222,7 +222,8 @@ class RecordTest : public ::testing::Test {
             for (const Item& item : ItemsOf(payload)) AddItem(item, target);
           });
     }
-    reader.Release(id_, getpid(), /*collector_records=*/false);
+    reader.Release({.session = id_, .pid = getpid()},
+                   /*collector_records=*/false);
     EXPECT_EQ(ReleaseSession(id_), 0);
     return records;
   }

@@ -307,6 +307,26 @@ TEST(ProfileTest, StartStopStormWhileThreadsRecord) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// A session starts while the one before it still makes its results.
+TEST(ProfileTest, SessionsThatFollowEachOtherHaveAllTheirRanges) {
+  std::atomic<int> recorded = 0;
+  const auto start_and_stop = [&recorded] {
+    for (int i = 0; i < 40; ++i) {
+      Profile profile({.experimental_config = {.profile_all_threads = true}});
+      const bool has_started = profile.Start().ok();
+      { RecordFunction range("followed"); }
+      if (!has_started) continue;  // another thread's session records
+      ASSERT_TRUE(profile.Stop().ok());
+      EXPECT_GE(Counts(profile)["followed"], 1);
+      ++recorded;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) threads.emplace_back(start_and_stop);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GE(recorded, 40);
+}
+
 TEST(ProfileTest, ProgramsNeedNeitherExceptionsNorTypeInformation) {
   EXPECT_EQ(EventsRecordedWithoutRtti(), 1);
 }

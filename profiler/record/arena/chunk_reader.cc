@@ -43,13 +43,12 @@ uint32_t AlreadyRead(const ChunkWord& word) {
                   kSlotsPerChunk);
 }
 
-// Whether the chunk waits for the session's reader.
-bool IsOf(const Arena& arena, uint32_t chunk, SessionId session, int32_t pid) {
-  const ChunkWord& word = arena.word(chunk);
-  const uint64_t owner = word.owner.load(std::memory_order_relaxed);
+// Whether the process has written the chunk, and nobody has taken it since.
+bool IsOfProcess(const Arena& arena, uint32_t chunk, int32_t pid) {
+  const uint64_t owner =
+      arena.word(chunk).owner.load(std::memory_order_relaxed);
   const ChunkState state = OwnerState(owner);
   return (state == ChunkState::kOwned || state == ChunkState::kSealed) &&
-         word.session.load(std::memory_order_relaxed) == session &&
          OwnerStream(owner) < arena.stream_count() &&
          arena.stream(OwnerStream(owner)).pid.load(std::memory_order_relaxed) ==
              pid;
@@ -157,18 +156,23 @@ void ChunkReader::ReadAll(const Visit& visit) {
   Drain(true, visit);
 }
 
-void ChunkReader::VisitSession(SessionId session, int32_t pid, bool take_sealed,
-                               const Visit& visit_sealed,
-                               const Visit& visit_owned) {
+void ChunkReader::VisitSession(const SessionChunks& of, bool take_sealed,
+                               const Visit& visit_taken,
+                               const Visit& visit_shared) {
   const uint32_t taken = arena_.high_water();
   for (uint32_t chunk = 0; chunk < taken; ++chunk) {
-    if (!IsOf(arena_, chunk, session, pid)) continue;
+    if (!IsOfProcess(arena_, chunk, of.pid)) continue;
     ChunkWord& word = arena_.word(chunk);
+    const bool is_own =
+        word.session.load(std::memory_order_relaxed) == of.session;
+    if (!is_own && !of.all_threads) continue;
     uint64_t owner = word.owner.load(std::memory_order_acquire);
     const bool is_owned = OwnerState(owner) == ChunkState::kOwned;
-    if (take_sealed && !is_owned) {
-      if (!Take(chunk, session)) continue;
-      taken_.push_back(chunk);
+    bool is_taken = false;
+    if (take_sealed && is_own && !is_owned) {
+      if (!Take(chunk, of.session)) continue;
+      is_taken = !HoldsLater(chunk, of);
+      is_taken ? taken_.push_back(chunk) : arena_.SealChunk(chunk);
       owner = word.owner.load(std::memory_order_relaxed);
     }
     // acquire: as in ReadOwned.
@@ -177,27 +181,42 @@ void ChunkReader::VisitSession(SessionId session, int32_t pid, bool take_sealed,
     const std::span<const Slot> slots(arena_.slots(chunk), kSlotsPerChunk);
     const size_t used = is_owned ? UsedSlots(slots) : WrittenSlots(slots);
     if (used == 0) continue;
-    (is_owned ? visit_owned : visit_sealed)({.stream = OwnerStream(owner),
+    (is_taken ? visit_taken : visit_shared)({.stream = OwnerStream(owner),
                                              .ticket = ticket,
                                              .first_index = 0,
                                              .slots = slots.first(used)});
   }
 }
 
-void ChunkReader::ReadSession(SessionId session, int32_t pid,
-                              const Visit& visit) {
-  VisitSession(session, pid, /*take_sealed=*/false, visit, visit);
+void ChunkReader::ReadSession(const SessionChunks& of, const Visit& visit) {
+  VisitSession(of, /*take_sealed=*/false, visit, visit);
 }
 
-void ChunkReader::TakeSession(SessionId session, int32_t pid,
-                              const Visit& visit_taken,
-                              const Visit& visit_owned) {
-  VisitSession(session, pid, /*take_sealed=*/true, visit_taken, visit_owned);
+void ChunkReader::TakeSession(const SessionChunks& of, const Visit& visit_taken,
+                              const Visit& visit_shared) {
+  VisitSession(of, /*take_sealed=*/true, visit_taken, visit_shared);
 }
 
 void ChunkReader::InTurn(size_t count,
                          const std::function<void(size_t)>& call) {
   for (size_t i = 0; i < count; ++i) call(i);
+}
+
+// Whether a sealed chunk has records from after the session's end. A later
+// session may not have read them yet.
+bool ChunkReader::HoldsLater(uint32_t chunk, const SessionChunks& of) const {
+  // The seal, which the caller has seen, came after that session's start.
+  if (arena_.header().next_session.load(std::memory_order_relaxed) ==
+      of.session) {
+    return false;
+  }
+  const std::span<const Slot> slots(arena_.slots(chunk), kSlotsPerChunk);
+  bool holds = false;
+  ForEachRecord(
+      {.slots = slots}, [&](const Slot& head, std::span<const Slot>, uint32_t) {
+        holds |= head.begin.load(std::memory_order_relaxed) >= of.end_ticks;
+      });
+  return holds;
 }
 
 // False if the chunk is not sealed, or another session's by now.
@@ -210,11 +229,13 @@ bool ChunkReader::Take(uint32_t chunk, SessionId session) const {
 }
 
 // Another session may take the chunk at any time, and seal it again.
-void ChunkReader::ReleaseChunk(uint32_t chunk, SessionId session) const {
+void ChunkReader::ReleaseChunk(uint32_t chunk, const SessionChunks& of) const {
+  const SessionId session = of.session;
   ChunkWord& word = arena_.word(chunk);
   const uint64_t owner = word.owner.load(std::memory_order_relaxed);
   if (OwnerState(owner) != ChunkState::kOwned) {
-    if (Take(chunk, session)) arena_.FreeChunk(chunk);
+    if (!Take(chunk, session)) return;
+    HoldsLater(chunk, of) ? arena_.SealChunk(chunk) : arena_.FreeChunk(chunk);
     return;
   }
   const uint64_t ticket = word.ticket.load(std::memory_order_acquire);
@@ -231,8 +252,8 @@ void ChunkReader::ReleaseChunk(uint32_t chunk, SessionId session) const {
   }
 }
 
-void ChunkReader::Release(SessionId session, int32_t pid,
-                          bool collector_records, const ForEach& for_each) {
+void ChunkReader::Release(const SessionChunks& of, bool collector_records,
+                          const ForEach& for_each) {
   if (!taken_.empty()) {
     for_each(taken_.size(), [&](size_t i) { arena_.FreeChunk(taken_[i]); });
     taken_.clear();
@@ -241,12 +262,15 @@ void ChunkReader::Release(SessionId session, int32_t pid,
     std::vector<uint32_t> chunks;
     const uint32_t taken = arena_.high_water();
     for (uint32_t chunk = 0; chunk < taken; ++chunk) {
-      if (IsOf(arena_, chunk, session, pid)) chunks.push_back(chunk);
+      if (IsOfProcess(arena_, chunk, of.pid) &&
+          arena_.word(chunk).session.load(std::memory_order_relaxed) ==
+              of.session) {
+        chunks.push_back(chunk);
+      }
     }
-    for_each(chunks.size(),
-             [&](size_t i) { ReleaseChunk(chunks[i], session); });
+    for_each(chunks.size(), [&](size_t i) { ReleaseChunk(chunks[i], of); });
   }
-  arena_.Retag(pid, session, kNoSession);
+  arena_.Retag(of.pid, of.session, kNoSession);
 }
 
 }  // namespace kymo::record

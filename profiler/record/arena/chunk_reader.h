@@ -88,6 +88,19 @@ void ForEachRecord(const ChunkView& chunk, Visit&& visit) {
   ForEachRecord(chunk, visit, [](const Slot&) {});
 }
 
+// Which chunks a session of process `pid` reads.
+struct SessionChunks {
+  SessionId session = kNoSession;
+  int32_t pid = 0;
+  // A session of all threads has records in every chunk of the process. A
+  // thread goes on in the chunk of an earlier session, even if that session has
+  // not read the chunk yet.
+  bool all_threads = false;
+  // When the session ended. A chunk with later records is not freed if a later
+  // session has started.
+  uint64_t end_ticks = ~uint64_t{0};
+};
+
 class ChunkReader {
  public:
   using Visit = std::function<void(const ChunkView&)>;
@@ -105,29 +118,31 @@ class ChunkReader {
   // not read, and chunks that a surviving thread seals meanwhile.
   void ReadAll(const Visit& visit);
 
-  // Visits the chunks of one session of process `pid`, sealed or owned, from
-  // their start. Nothing is freed or marked. Other sessions may record, so copy
-  // the slots, and then ask IsStill.
-  void ReadSession(SessionId session, int32_t pid, const Visit& visit);
-  // The same where no collector reads the arena: the sealed chunks are taken,
-  // so that their slots stay as they are until Release, and need no copy.
-  void TakeSession(SessionId session, int32_t pid, const Visit& visit_taken,
-                   const Visit& visit_owned);
+  // Visits the chunks of one session, sealed or owned, from their start.
+  // Nothing is freed or marked. Other sessions may record, so copy the slots,
+  // and then ask IsStill.
+  void ReadSession(const SessionChunks& of, const Visit& visit);
+  // The same where no collector reads the arena: the sealed chunks that no
+  // other session reads are taken. Their slots stay as they are until Release,
+  // and need no copy.
+  void TakeSession(const SessionChunks& of, const Visit& visit_taken,
+                   const Visit& visit_shared);
   // Ends the session's claim on its chunks. A collector may then read them;
   // without one, the sealed ones are freed. Taken ones are freed in any case.
   // Freeing writes to all recorded memory, so for_each(n, call) may do call(0)
   // to call(n - 1) at the same time.
   using ForEach =
       std::function<void(size_t, const std::function<void(size_t)>&)>;
-  void Release(SessionId session, int32_t pid, bool collector_records,
+  void Release(const SessionChunks& of, bool collector_records,
                const ForEach& for_each = InTurn);
 
  private:
   size_t Drain(bool sessions_too, const Visit& visit);
-  void VisitSession(SessionId session, int32_t pid, bool take_sealed,
-                    const Visit& visit_sealed, const Visit& visit_owned);
+  void VisitSession(const SessionChunks& of, bool take_sealed,
+                    const Visit& visit_taken, const Visit& visit_shared);
+  bool HoldsLater(uint32_t chunk, const SessionChunks& of) const;
   bool Take(uint32_t chunk, SessionId session) const;
-  void ReleaseChunk(uint32_t chunk, SessionId session) const;
+  void ReleaseChunk(uint32_t chunk, const SessionChunks& of) const;
   static void InTurn(size_t count, const std::function<void(size_t)>& call);
 
   const Arena& arena_;

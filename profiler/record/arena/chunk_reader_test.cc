@@ -119,14 +119,14 @@ TEST_F(ChunkReaderSessionTest, ASessionReadsItsOwnChunks) {
   const uint32_t freed = Chunk(mine_, 3, 1);
   arena_.FreeChunk(freed);
   Seen seen;
-  reader_.ReadSession(3, 10, Into(seen));
+  reader_.ReadSession({.session = 3, .pid = 10}, Into(seen));
   EXPECT_EQ(seen, (Seen{{mine_, 1, 0, 2}, {mine_, 2, 0, 5}}));
   // Reading marks nothing.
-  reader_.ReadSession(3, 10, Into(seen));
+  reader_.ReadSession({.session = 3, .pid = 10}, Into(seen));
   EXPECT_EQ(seen.size(), 4u);
   // Without a collector, sealed chunks are free once they were read, and owned
   // ones have been read.
-  reader_.Release(3, 10, /*collector_records=*/false);
+  reader_.Release({.session = 3, .pid = 10}, /*collector_records=*/false);
   EXPECT_EQ(StateOf(0), ChunkState::kOwned);
   EXPECT_EQ(arena_.word(0).read_slots.load(), 2u);
   EXPECT_EQ(arena_.word(0).session.load(), kNoSession);
@@ -141,7 +141,8 @@ TEST_F(ChunkReaderSessionTest, AChunkIsOfItsViewUntilARecorderTakesIt) {
   arena_.SetLimits(kChunkBytes, FullPolicy::kOverwrite);
   const uint32_t chunk = Chunk(mine_, 3, 2);
   std::vector<ChunkView> views;
-  reader_.ReadSession(3, 10, [&](const ChunkView& v) { views.push_back(v); });
+  reader_.ReadSession({.session = 3, .pid = 10},
+                      [&](const ChunkView& v) { views.push_back(v); });
   ASSERT_EQ(views.size(), 1u);
   EXPECT_TRUE(IsStill(arena_, views[0]));
   arena_.SealChunk(chunk);
@@ -162,19 +163,19 @@ TEST_F(ChunkReaderSessionTest, NobodyElseGetsATakenChunkBeforeItsRelease) {
   arena_.SealChunk(sealed);
   arena_.SealChunk(another);
   Seen taken, seen;
-  reader_.TakeSession(3, 10, Into(taken), Into(seen));
+  reader_.TakeSession({.session = 3, .pid = 10}, Into(taken), Into(seen));
   EXPECT_EQ(taken, (Seen{{mine_, 1, 0, 5}}));
   EXPECT_EQ(seen, (Seen{{mine_, 2, 0, 2}}));
   // The older one would be overwritten first.
   EXPECT_EQ(Chunk(mine_, 4, 1), another);
   EXPECT_EQ(Acquire(mine_, 4), kNoChunk);
   EXPECT_EQ(arena_.slots(sealed)[4].begin.load(), 1u);
-  reader_.Release(3, 10, /*collector_records=*/false);
+  reader_.Release({.session = 3, .pid = 10}, /*collector_records=*/false);
   EXPECT_EQ(StateOf(sealed), ChunkState::kFree);
   EXPECT_EQ(arena_.word(owned).read_slots.load(), 2u);
   EXPECT_EQ(Acquire(mine_, 4), sealed);
   // It is another session's now.
-  reader_.Release(3, 10, /*collector_records=*/false);
+  reader_.Release({.session = 3, .pid = 10}, /*collector_records=*/false);
   EXPECT_EQ(StateOf(sealed), ChunkState::kOwned);
 }
 
@@ -184,10 +185,57 @@ TEST_F(ChunkReaderSessionTest, AReaderThatEndsFreesWhatItTook) {
   Seen seen;
   {
     ChunkReader reader(arena_);
-    reader.TakeSession(3, 10, Into(seen), Into(seen));
+    reader.TakeSession({.session = 3, .pid = 10}, Into(seen), Into(seen));
     EXPECT_EQ(StateOf(sealed), ChunkState::kReading);
   }
   EXPECT_EQ(StateOf(sealed), ChunkState::kFree);
+}
+
+TEST_F(ChunkReaderSessionTest,
+       ASessionOfAllThreadsReadsEveryChunkOfItsProcess) {
+  Chunk(mine_, 3, 1);
+  const uint32_t sealed = Chunk(mine_, 3, 2);
+  arena_.SealChunk(sealed);
+  const uint32_t earlier = Chunk(mine_, 2, 3);
+  arena_.SealChunk(earlier);
+  Chunk(mine_, kNoSession, 4);
+  Chunk(others_, 3, 5);
+  Seen taken, shared;
+  reader_.TakeSession({.session = 3, .pid = 10, .all_threads = true},
+                      Into(taken), Into(shared));
+  EXPECT_EQ(taken, (Seen{{mine_, 2, 0, 2}}));
+  EXPECT_EQ(shared,
+            (Seen{{mine_, 1, 0, 1}, {mine_, 3, 0, 3}, {mine_, 4, 0, 4}}));
+  EXPECT_EQ(StateOf(earlier), ChunkState::kSealed) << "another one frees it";
+}
+
+TEST_F(ChunkReaderSessionTest, AChunkWithALaterSessionsRecordsIsNotFreed) {
+  const SessionChunks chunks = {.session = 3, .pid = 10, .end_ticks = 100};
+  const auto sealed_chunk = [this](uint64_t begin) {
+    const uint32_t chunk = Chunk(mine_, 3, 2);
+    arena_.slots(chunk)[1].begin.store(begin);
+    arena_.SealChunk(chunk);
+    return chunk;
+  };
+  // Nobody wants late records before another session has started.
+  arena_.header().next_session.store(3);
+  const uint32_t late = sealed_chunk(100);
+  reader_.Release(chunks, /*collector_records=*/false);
+  EXPECT_EQ(StateOf(late), ChunkState::kFree);
+
+  arena_.header().next_session.store(4);
+  const uint32_t before = sealed_chunk(99);
+  const uint32_t later = sealed_chunk(100);
+  Seen taken, shared;
+  reader_.TakeSession(chunks, Into(taken), Into(shared));
+  EXPECT_EQ(taken.size(), 1u);
+  EXPECT_EQ(shared.size(), 1u);
+  EXPECT_EQ(StateOf(before), ChunkState::kReading);
+  EXPECT_EQ(StateOf(later), ChunkState::kSealed);
+  reader_.Release(chunks, /*collector_records=*/false);
+  EXPECT_EQ(StateOf(before), ChunkState::kFree);
+  EXPECT_EQ(StateOf(later), ChunkState::kSealed);
+  EXPECT_EQ(arena_.word(later).session.load(), kNoSession);
 }
 
 // Another session takes the chunk while this one releases it.
@@ -195,7 +243,7 @@ TEST_F(ChunkReaderSessionTest, OnlyTheSessionsOwnChunksAreReleased) {
   arena_.SetLimits(kChunkBytes, FullPolicy::kOverwrite);
   const uint32_t chunk = Chunk(mine_, 3, 2);
   arena_.SealChunk(chunk);
-  reader_.Release(3, 10, /*collector_records=*/false,
+  reader_.Release({.session = 3, .pid = 10}, /*collector_records=*/false,
                   [&](size_t count, const std::function<void(size_t)>& call) {
                     EXPECT_EQ(count, 1u);
                     EXPECT_EQ(Chunk(mine_, 4, 1), chunk);
@@ -218,7 +266,7 @@ TEST_F(ChunkReaderSessionTest, ACollectorWaitsForTheSession) {
   EXPECT_EQ(seen, (Seen{{others_, 2, 0, 1}}));
   EXPECT_EQ(StateOf(plain), ChunkState::kFree);
   // For a collector the session only hands its chunks on.
-  reader_.Release(3, 10, /*collector_records=*/true);
+  reader_.Release({.session = 3, .pid = 10}, /*collector_records=*/true);
   EXPECT_EQ(StateOf(sealed), ChunkState::kSealed);
   EXPECT_EQ(reader_.DrainSealed(Into(seen)), 1u);
   EXPECT_EQ(seen.back(), (Seen::value_type{mine_, 1, 0, 2}));

@@ -298,14 +298,14 @@ TEST_F(CollectorTest, SessionAndCollectorBothSeeEachRecordOnce) {
   Record("after");
   std::map<std::string, uint32_t> seen;
   ChunkReader reader(*ProcessArena());
-  reader.ReadSession(id, getpid(), [&](const ChunkView& view) {
+  reader.ReadSession({id, getpid()}, [&](const ChunkView& view) {
     ForEachRecord(view, [&](const Slot& head, std::span<const Slot>, uint32_t) {
       ++seen[std::string(arena_->NameText(head.name))];
     });
   });
   EXPECT_EQ(seen,
             (std::map<std::string, uint32_t>{{"inside", kSlotsPerChunk}}));
-  reader.Release(id, getpid(), /*collector_records=*/true);
+  reader.Release({id, getpid()}, /*collector_records=*/true);
   EXPECT_EQ(ReleaseSession(id), 0);
   ReadAll();
   EXPECT_EQ(counts_, (std::map<std::string, int>{{"before", 1},

@@ -4,7 +4,8 @@
 //   if (StartSession({.scope = SessionScope::kThread}, &id) != 0) return;
 //   Work();                          // ranges of this thread are recorded
 //   StopSession(id);
-//   ChunkReader(*ProcessArena()).ReadSession(id, getpid(), visit);
+//   ChunkReader reader(*ProcessArena());
+//   reader.ReadSession({.session = id, .pid = getpid()}, visit);
 //   ReleaseSession(id);
 //
 // A process has one host. Every copy of this library has one of its own: the

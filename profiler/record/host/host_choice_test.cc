@@ -37,12 +37,13 @@ void AddGateWhileAnotherRecords(Gate* added) noexcept {
 std::map<std::string, int> Read(SessionId id) {
   std::map<std::string, int> counts;
   ChunkReader(*ProcessArena())
-      .ReadSession(id, getpid(), [&](const ChunkView& view) {
-        ForEachRecord(
-            view, [&](const Slot& head, std::span<const Slot>, uint32_t) {
-              ++counts[std::string(ProcessArena()->NameText(head.name))];
-            });
-      });
+      .ReadSession(
+          {.session = id, .pid = getpid()}, [&](const ChunkView& view) {
+            ForEachRecord(
+                view, [&](const Slot& head, std::span<const Slot>, uint32_t) {
+                  ++counts[std::string(ProcessArena()->NameText(head.name))];
+                });
+          });
   return counts;
 }
 

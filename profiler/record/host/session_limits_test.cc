@@ -179,10 +179,11 @@ TEST_F(SessionLimitsTest, ASessionHasAsMuchMemoryAsItAskedFor) {
     EXPECT_EQ(StopSession(id), 0);
     size_t kept = 0;
     ChunkReader reader(*ProcessArena());
-    reader.ReadSession(id, getpid(), [&](const ChunkView& view) {
-      kept += view.slots.size();
-    });
-    reader.Release(id, getpid(), /*collector_records=*/false);
+    reader.ReadSession(
+        {.session = id, .pid = getpid()},
+        [&](const ChunkView& view) { kept += view.slots.size(); });
+    reader.Release({.session = id, .pid = getpid()},
+                   /*collector_records=*/false);
     EXPECT_EQ(ReleaseSession(id), 0);
     End(other);
     return kept;

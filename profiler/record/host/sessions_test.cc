@@ -44,20 +44,25 @@ SessionId Start(SessionScope scope) {
 }
 
 // How often a session has each name; hands its chunks on.
-std::map<std::string, int> Read(SessionId id) {
+std::map<std::string, int> Read(const SessionChunks& chunks, uint64_t begin) {
+  const SessionId id = chunks.session;
   std::map<std::string, int> counts;
   ChunkReader reader(*ProcessArena());
-  reader.ReadSession(id, getpid(), [&](const ChunkView& view) {
+  reader.ReadSession(chunks, [&](const ChunkView& view) {
     ForEachRecord(view, [&](const Slot& head, std::span<const Slot>, uint32_t) {
       if (UnpackKind(head.kind_scope_depth) == SlotKind::kRange &&
-          head.begin.load() >= started_ticks) {
+          head.begin.load() >= begin && head.begin.load() < chunks.end_ticks) {
         ++counts[std::string(ProcessArena()->NameText(head.name))];
       }
     });
   });
-  reader.Release(id, getpid(), /*collector_records=*/false);
+  reader.Release(chunks, /*collector_records=*/false);
   EXPECT_EQ(ReleaseSession(id), 0);
   return counts;
+}
+
+std::map<std::string, int> Read(SessionId id) {
+  return Read({.session = id, .pid = getpid()}, started_ticks);
 }
 
 std::map<std::string, int> StopAndRead(SessionId id) {
@@ -155,9 +160,9 @@ TEST_F(SessionsTest, JoiningManyTimesTakesNoFurtherChunk) {
   }).join();
   size_t chunks = 0;
   EXPECT_EQ(StopSession(id), 0);
-  ChunkReader(*ProcessArena()).ReadSession(id, getpid(), [&](const ChunkView&) {
-    ++chunks;
-  });
+  ChunkReader(*ProcessArena())
+      .ReadSession({.session = id, .pid = getpid()},
+                   [&](const ChunkView&) { ++chunks; });
   EXPECT_EQ(chunks, 1);
   EXPECT_EQ(Read(id), (std::map<std::string, int>{{"inside", 1000}}));
 }
@@ -189,6 +194,35 @@ TEST_F(SessionsTest, OneThatStartsLeavesWhatAnotherHasToRead) {
   EXPECT_EQ(ReleaseSession(id), EINVAL) << "it is released already";
 }
 
+// Threads go on in the chunks that they have. So two sessions of all threads
+// have one, until the first of them has read it.
+TEST_F(SessionsTest, SessionsOfAllThreadsLeaveEachOtherTheirRecords) {
+  for (const bool first_reads_first : {true, false}) {
+    for (const int ranges : {1, 3 * static_cast<int>(kSlotsPerChunk)}) {
+      std::map<std::string, int> expected_first, expected_second;
+      expected_first["first"] = expected_second["second"] = ranges;
+      SessionChunks first = {.pid = getpid(), .all_threads = true};
+      SessionChunks second = first;
+      first.session = Start(SessionScope::kProcess);
+      const uint64_t first_begin = started_ticks;
+      for (int i = 0; i < ranges; ++i) Record("first");
+      EXPECT_EQ(StopSession(first.session), 0);
+      first.end_ticks = ReadTicks(DetectClockSource());
+      second.session = Start(SessionScope::kProcess);
+      const uint64_t second_begin = started_ticks;
+      for (int i = 0; i < ranges; ++i) Record("second");
+      if (first_reads_first) {
+        EXPECT_EQ(Read(first, first_begin), expected_first);
+      }
+      EXPECT_EQ(StopSession(second.session), 0);
+      EXPECT_EQ(Read(second, second_begin), expected_second);
+      if (!first_reads_first) {
+        EXPECT_EQ(Read(first, first_begin), expected_first);
+      }
+    }
+  }
+}
+
 TEST_F(SessionsTest, RefusesASecondSession) {
   const SessionId id = Start(SessionScope::kThread);
   SessionId other = kNoSession;
@@ -212,12 +246,13 @@ TEST_F(SessionsTest, EndOnAThreadOutsideIsTheSessions) {
   EXPECT_EQ(StopSession(id), 0);
   int ends = 0;
   ChunkReader(*ProcessArena())
-      .ReadSession(id, getpid(), [&](const ChunkView& view) {
-        ForEachRecord(
-            view, [&](const Slot& head, std::span<const Slot>, uint32_t) {
-              ends += UnpackKind(head.kind_scope_depth) == SlotKind::kEnd;
-            });
-      });
+      .ReadSession(
+          {.session = id, .pid = getpid()}, [&](const ChunkView& view) {
+            ForEachRecord(
+                view, [&](const Slot& head, std::span<const Slot>, uint32_t) {
+                  ends += UnpackKind(head.kind_scope_depth) == SlotKind::kEnd;
+                });
+          });
   EXPECT_EQ(ends, 1);
   Read(id);
 }
