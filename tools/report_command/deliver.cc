@@ -18,6 +18,7 @@
 #include "profiler/report/thread_tables.h"
 #include "profiler/report/wait_tables.h"
 #include "profiler/text/json_writer.h"
+#include "profiler/text/text_cells.h"
 #include "profiler/text/visible_text.h"
 #include "tools/deliver/export_files.h"
 #include "tools/report_command/analyses.h"
@@ -180,6 +181,19 @@ std::vector<report::TableRow> ComparedWaits(const model::Trace& trace,
   return rows;
 }
 
+// A part of a recording says nothing of how long that took.
+std::string LengthsText(const model::Trace& before, const model::Trace& after,
+                        const ReportCommand& command) {
+  if (command.format != TextFormat::kText || !command.filter.empty()) return "";
+  const auto time = [&](const model::Trace& trace) {
+    const DurationNs ns = trace.end_ns() - trace.start_ns();
+    return report::FormatTime(static_cast<double>(ns) / kNsPerUs,
+                              command.table.time_unit);
+  };
+  return absl::StrCat("Wall time of the recordings: ", time(before), " -> ",
+                      time(after), "\n\n");
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> TablesText(const LoadedTrace& loaded,
@@ -258,7 +272,8 @@ absl::StatusOr<std::string> DiffText(const model::Trace& before,
                                 DiffOf::kWaits));
     sections.push_back({"Where it waited", "waits", std::move(waits)});
   }
-  return DiffsText(diff, sections, command);
+  return absl::StrCat(LengthsText(before, after, command),
+                      DiffsText(diff, sections, command));
 }
 
 RunFormat RunFormatOf(TextFormat format) {

@@ -107,12 +107,18 @@ TEST_F(DeliverTest, JsonHasFilesRowsAndLedger) {
 TEST_F(DeliverTest, ComparesTwoTraces) {
   const LoadedTrace before = LoadLines("b", kLines);
   const LoadedTrace after =
-      LoadLines("a", "range outer 7 1 1000 9000\nrange inner 7 1 2000 6000\n");
+      LoadLines("a", "range outer 7 1 1000 10000\nrange inner 7 1 2000 7000\n");
   const auto text = DiffText(before.trace, after.trace, command_);
   ASSERT_TRUE(text.ok()) << text.status();
   EXPECT_NE(text->find("1 slower, 1 faster, 0 new, 0 gone, 0 same"),
             std::string::npos)
       << *text;
+  const std::string lengths = "Wall time of the recordings: 8.000us -> 9.000us";
+  EXPECT_TRUE(text->starts_with(lengths)) << *text;
+  // Of a part, nobody can tell.
+  command_.filter.name = "outer";
+  EXPECT_EQ(DiffText(before.trace, after.trace, command_)->find("Wall time"),
+            std::string::npos);
 }
 
 // Sampled: f 3 us, g 1 us; the second thread g 2 us.
