@@ -40,6 +40,16 @@ const RunDiffRow& RowOf(const RunDiff& diff, RunTable table,
   return diff.rows[0];
 }
 
+TEST(RunKeyTest, AFileIsSaidOnce) {
+  using enum RunTable;
+  EXPECT_EQ(RunKeyText({kFunctions, "Get", "libx.so"}), "Get (libx.so)");
+  EXPECT_EQ(RunKeyText({kFunctions, "libx.so+0x1f", "libx.so"}),
+            "libx.so+0x1f");
+  EXPECT_EQ(RunKeyText({kFunctions, "libx.so+0x1f", "liby.so"}),
+            "libx.so+0x1f (liby.so)");
+  EXPECT_EQ(RunKeyText({kRanges, "step"}), "step");
+}
+
 TEST(RunDiffTest, FindsWhatChanged) {
   const RunDiff diff = DiffRuns(Runs(1, 100), Runs(1.1, 101));
   EXPECT_EQ(RowOf(diff, RunTable::kRanges, "mm").compared.verdict,

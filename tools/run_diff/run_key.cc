@@ -26,7 +26,8 @@ bool IsTimeTable(RunTable table) {
 
 std::string RunKeyText(const RunKey& key) {
   std::string text = VisibleText(key.name);
-  if (!key.detail.empty()) {
+  // "libx.so+0x1f3a" says the file itself.
+  if (!key.detail.empty() && !key.name.starts_with(key.detail + "+0x")) {
     absl::StrAppend(&text, " (", VisibleText(key.detail), ")");
   }
   return text;
