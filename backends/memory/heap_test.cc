@@ -173,7 +173,8 @@ TEST_F(HeapTest, JemallocsFunctionsAllocateAndFree) {
   constexpr int kAlign256 = 8;  // the logarithm
   constexpr int kZero = 64;
   EXPECT_EQ(memory::FindNext("mallocx") != nullptr,
-            getenv("LD_PRELOAD") != nullptr);
+            getenv("LD_PRELOAD") != nullptr)
+      << "libjemalloc2 is not installed";
   const auto is_zero = [](const char* block, size_t bytes) {
     return std::all_of(block, block + bytes, [](char c) { return c == 0; });
   };

@@ -392,6 +392,27 @@ TEST(UnknownWaitsTest, WhatCannotBeIsNotSaid) {
   EXPECT_THAT(screen(1), AllOf(Not(idle), late));
 }
 
+// The kernel's own threads that do not run do not tell why others have waits
+// that nobody saw, nor does a thread that has few of these.
+TEST(UnknownWaitsTest, MostOfThemTellTheReason) {
+  TestTrace t;
+  t.data().processes = {{.pid = 2, .name = t.Intern("kthreadd")},
+                        {.pid = 7, .name = t.Intern("app")}};
+  const auto kernels = t.AddThread(2, 2, "");
+  const auto main = t.AddThread(7, 7, "main");
+  const auto other = t.AddThread(7, 8, "other");
+  t.SetThreadTimes({{.track = kernels, .wall_ns = kNsPerSecond},
+                    {.track = main, .wall_ns = kNsPerSecond, .on_cpu_ns = 1},
+                    {.track = other, .wall_ns = kNsPerSecond}});
+  t.AddWait({.track = kernels, .begin_ns = 1, .duration_ns = 900 * kNsPerMs});
+  t.AddWait({.track = main, .begin_ns = 1, .duration_ns = 80 * kNsPerMs});
+  t.AddWait({.track = other, .begin_ns = 1, .duration_ns = 70 * kNsPerMs});
+  EXPECT_THAT(Screen({}, {.width = 300}, std::move(t), {.target = "app"}),
+              AllOf(HasSubstr("what 2 waits (100 % of this time, 75.000ms on "
+                              "average) were for: Kymo may have looked"),
+                    Not(HasSubstr("threads that did not run"))));
+}
+
 TEST(CpuWithoutThreadTest, SaysWhereItWent) {
   const auto screen = [](DurationNs cpu_ns, size_t threads) {
     TestTrace t;

@@ -195,25 +195,29 @@ std::string StillRunning(const model::Trace& trace, std::string_view target,
 
 namespace {
 
-// Whether a thread has waits that nobody saw, and never had a CPU.
-bool HasUnknownWaitsOfIdleThreads(const model::Trace& trace) {
+// Whether threads that never had a CPU have most of the time of waits that
+// nobody saw.
+bool AreUnknownWaitsOfIdleThreads(const model::Trace& trace) {
   const model::ThreadStates* const states = trace.thread_states();
   if (states == nullptr) return true;
   std::vector<model::TrackIndex> ran;  // sorted, as the threads are
   for (const ThreadTimes& times : states->threads) {
     if (times.on_cpu_ns > 0) ran.push_back(times.track);
   }
-  const auto is_idle = [&ran](const auto& wait) {
-    return wait.kind == model::WaitKind::kUnknown &&
-           !std::ranges::binary_search(ran, wait.track);
-  };
-  return std::ranges::any_of(states->waits, is_idle) ||
-         std::ranges::any_of(states->short_waits, is_idle);
+  DurationNs ran_ns = 0;
+  DurationNs idle_ns = 0;
+  for (const analysis::WaitGroup& group :
+       analysis::WaitsByThreadAndPlace(trace)) {
+    if (group.is_idle || group.kind != model::WaitKind::kUnknown) continue;
+    const bool has_run = std::ranges::binary_search(ran, group.track);
+    (has_run ? ran_ns : idle_ns) += group.duration_ns;
+  }
+  return idle_ns > ran_ns;
 }
 
 // Why nobody may have seen long waits.
 std::string_view WhyUnknown(const model::Trace& trace) {
-  return HasUnknownWaitsOfIdleThreads(trace)
+  return AreUnknownWaitsOfIdleThreads(trace)
              ? "they may be of threads that did not run in the recording"
              : "Kymo may have looked too late, as where no CPU is free, or "
                "they were outside of system calls, as those for pages are";
