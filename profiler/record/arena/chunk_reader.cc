@@ -167,12 +167,15 @@ void ChunkReader::VisitSession(const SessionChunks& of, bool take_sealed,
         word.session.load(std::memory_order_relaxed) == of.session;
     if (!is_own && !of.all_threads) continue;
     uint64_t owner = word.owner.load(std::memory_order_acquire);
-    const bool is_owned = OwnerState(owner) == ChunkState::kOwned;
-    bool is_taken = false;
-    if (take_sealed && is_own && !is_owned) {
+    const ChunkState state = OwnerState(owner);
+    const bool is_owned = state == ChunkState::kOwned;
+    if (!is_owned && state != ChunkState::kSealed) continue;
+    // Other sessions cannot read a chunk that is taken.
+    const bool is_taken =
+        take_sealed && is_own && !is_owned && !HoldsLater(chunk, of);
+    if (is_taken) {
       if (!Take(chunk, of.session)) continue;
-      is_taken = !HoldsLater(chunk, of);
-      is_taken ? taken_.push_back(chunk) : arena_.SealChunk(chunk);
+      taken_.push_back(chunk);
       owner = word.owner.load(std::memory_order_relaxed);
     }
     // acquire: as in ReadOwned.
@@ -232,10 +235,11 @@ bool ChunkReader::Take(uint32_t chunk, SessionId session) const {
 void ChunkReader::ReleaseChunk(uint32_t chunk, const SessionChunks& of) const {
   const SessionId session = of.session;
   ChunkWord& word = arena_.word(chunk);
-  const uint64_t owner = word.owner.load(std::memory_order_relaxed);
+  const uint64_t owner = word.owner.load(std::memory_order_acquire);
   if (OwnerState(owner) != ChunkState::kOwned) {
-    if (!Take(chunk, session)) return;
-    HoldsLater(chunk, of) ? arena_.SealChunk(chunk) : arena_.FreeChunk(chunk);
+    if (!HoldsLater(chunk, of) && Take(chunk, session)) {
+      arena_.FreeChunk(chunk);
+    }
     return;
   }
   const uint64_t ticket = word.ticket.load(std::memory_order_acquire);

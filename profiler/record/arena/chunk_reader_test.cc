@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -236,6 +238,29 @@ TEST_F(ChunkReaderSessionTest, AChunkWithALaterSessionsRecordsIsNotFreed) {
   EXPECT_EQ(StateOf(before), ChunkState::kFree);
   EXPECT_EQ(StateOf(later), ChunkState::kSealed);
   EXPECT_EQ(arena_.word(later).session.load(), kNoSession);
+}
+
+// The later session may read at the same time.
+TEST_F(ChunkReaderSessionTest, AChunkWithALaterSessionsRecordsIsNeverTaken) {
+  arena_.header().next_session.store(4);
+  const uint32_t later = Chunk(mine_, 3, 2);
+  arena_.slots(later)[1].begin.store(100);
+  arena_.SealChunk(later);
+  std::atomic<bool> has_ended = false;
+  std::thread earlier([&] {
+    const SessionChunks chunks = {.session = 3, .pid = 10, .end_ticks = 100};
+    for (int i = 0; i < 1'000; ++i) {
+      Seen seen;
+      reader_.TakeSession(chunks, Into(seen), Into(seen));
+      reader_.Release(chunks, /*collector_records=*/false);
+      arena_.word(later).session.store(3);
+    }
+    has_ended = true;
+  });
+  int taken = 0;
+  while (!has_ended) taken += StateOf(later) != ChunkState::kSealed;
+  earlier.join();
+  EXPECT_EQ(taken, 0);
 }
 
 // Another session takes the chunk while this one releases it.
