@@ -15,7 +15,8 @@
 //
 // Names: a name is usually a string literal, which costs a pointer. A name that
 //   is made at run time (std::string, std::string_view, const char*) is copied
-//   into the record. std::make_unique, emplace and the like do not hand
+//   into the record. A null pointer to a text is "(no name)", here and in
+//   arguments and inputs. std::make_unique, emplace and the like do not hand
 //   literals on: write kymo::Literal("name") there.
 // Inputs: sessions with record_shapes keep the inputs of operations: numbers,
 //   text, and lists of int64_t, double and bool. To teach Kymo a tensor type of
@@ -92,6 +93,16 @@ concept DynamicText =
     std::convertible_to<const T&, std::string_view> && !std::is_array_v<T>;
 
 namespace internal {
+
+// The text of a name. A null pointer is "(no name)".
+template <DynamicText Text>
+constexpr std::string_view TextOf(const Text& text) noexcept {
+  if constexpr (std::convertible_to<const Text&, const char*>) {
+    return TextAt(text);
+  } else {
+    return text;
+  }
+}
 
 template <typename T>
 concept HasKymoInput = requires(const T& value) {
@@ -307,7 +318,8 @@ class RecordFunction {
       const Text& name, MakeInputs&& inputs,
       RecordScope scope = RecordScope::kFunction) noexcept {
     if (record::GateBits() != record::kGateOff) [[unlikely]] {
-      operation_ = internal::BeginWithInputs({}, name, scope, inputs);
+      operation_ =
+          internal::BeginWithInputs({}, internal::TextOf(name), scope, inputs);
     }
   }
 
@@ -323,7 +335,7 @@ class RecordFunction {
       const Text& name, RecordScope scope = RecordScope::kFunction,
       std::initializer_list<Arg> args = {}) noexcept {
     if (record::GateBits() != record::kGateOff) [[unlikely]]
-      Begin({}, name, scope, args);
+      Begin({}, internal::TextOf(name), scope, args);
   }
   template <DynamicText Text>
   [[nodiscard]] RecordFunction(const Text& name,
@@ -333,7 +345,7 @@ class RecordFunction {
   [[nodiscard]] RecordFunction(const Text& name,
                                const OperationInfo& info) noexcept {
     if (record::GateBits() != record::kGateOff) [[unlikely]]
-      operation_ = internal::BeginOperation({}, name, info);
+      operation_ = internal::BeginOperation({}, internal::TextOf(name), info);
   }
 
   RecordFunction(const RecordFunction&) = delete;
@@ -396,7 +408,8 @@ class RecordModule {
   template <DynamicText Text>
   [[nodiscard]] explicit RecordModule(const Text& entry) noexcept {
     if (record::GateBits() & record::kGateModules) [[unlikely]] {
-      record::BeginRangeWithDetails(range_, {}, entry, RecordScope::kFunction,
+      record::BeginRangeWithDetails(range_, {}, internal::TextOf(entry),
+                                    RecordScope::kFunction,
                                     {.flags = record::kSlotModule});
     }
   }
@@ -418,19 +431,31 @@ inline void Instant(Literal name,
 template <DynamicText Text>
 void Instant(const Text& name, std::initializer_list<Arg> args = {}) noexcept {
   if (record::IsOn()) [[unlikely]] {
-    record::RecordInstant({}, name, args.begin(), args.size());
+    record::RecordInstant({}, internal::TextOf(name), args.begin(),
+                          args.size());
   }
 }
 
-// Records the value that a counter has from now on.
+// Records the value that a counter has from now on: any number.
 inline void Counter(Literal name, double value) noexcept {
   if (record::IsOn()) [[unlikely]]
     record::RecordCounter(name, value);
 }
+template <typename Value>
+requires std::is_arithmetic_v<Value>
+void Counter(Literal name, Value value) noexcept {
+  Counter(name, static_cast<double>(value));
+}
 template <DynamicText Text>
 void Counter(const Text& name, double value) noexcept {
   if (record::IsOn()) [[unlikely]]
-    record::RecordCounter(std::string_view(name), value);
+    record::RecordCounter(internal::TextOf(name), value);
+}
+
+template <DynamicText Text, typename Value>
+requires std::is_arithmetic_v<Value>
+void Counter(const Text& name, Value value) noexcept {
+  Counter(name, static_cast<double>(value));
 }
 
 // Names the calling thread. Traces show up to 64 bytes, the system's own tools
@@ -496,8 +521,14 @@ inline void Instant(Literal, std::initializer_list<Arg> = {}) noexcept {}
 template <DynamicText Text>
 void Instant(const Text&, std::initializer_list<Arg> = {}) noexcept {}
 inline void Counter(Literal, double) noexcept {}
+template <typename Value>
+requires std::is_arithmetic_v<Value>
+void Counter(Literal, Value) noexcept {}
 template <DynamicText Text>
 void Counter(const Text&, double) noexcept {}
+template <DynamicText Text, typename Value>
+requires std::is_arithmetic_v<Value>
+void Counter(const Text&, Value) noexcept {}
 inline void SetThreadName(std::string_view) noexcept {}
 inline bool IsProfilerEnabled() noexcept { return false; }
 inline uint64_t CurrentThreadId() noexcept { return 0; }
@@ -524,7 +555,7 @@ auto Recorded(Literal name, Callable callable,
 template <DynamicText Text, typename Callable>
 auto Recorded(const Text& name, Callable callable,
               RecordScope scope = RecordScope::kUserScope) {
-  return [name = std::string(std::string_view(name)), scope,
+  return [name = std::string(internal::TextOf(name)), scope,
           callable =
               std::move(callable)](auto&&... args) mutable -> decltype(auto) {
     const RecordFunction range(name, scope);
@@ -538,9 +569,11 @@ auto Recorded(const Text& name, Callable callable,
 #define KYMO_CONCAT_(a, b) KYMO_CONCAT_INNER_(a, b)
 
 // A range until the scope ends. Takes the arguments of RecordFunction. One for
-// each line: its variable is named after the line.
-#define KYMO_RECORD_FUNCTION(...) \
-  const ::kymo::RecordFunction KYMO_CONCAT_(kymo_range_, __LINE__)(__VA_ARGS__)
+// each line: its variable is named after the line. With "=", since
+// `RecordFunction range(std::string(name))` would declare a function.
+#define KYMO_RECORD_FUNCTION(...)                                    \
+  const ::kymo::RecordFunction KYMO_CONCAT_(kymo_range_, __LINE__) = \
+      ::kymo::RecordFunction(__VA_ARGS__)
 
 // The same with inputs, which are made only while somebody wants them.
 #define KYMO_RECORD_OP(name, ...)                                   \

@@ -111,8 +111,9 @@ class TickConverter {
     // Signed: a tick just before the first anchor is legal.
     const int64_t delta = static_cast<int64_t>(ticks - base_ticks_);
     // Unsigned: a file may hold any ticks, and the sum must not overflow.
+    __extension__ using Wide = __int128;  // else -Wpedantic warns
     const auto since = static_cast<uint64_t>(
-        (static_cast<__int128>(delta) * multiplier_) >> kShift);
+        (static_cast<Wide>(delta) * multiplier_) >> kShift);
     return static_cast<TimeNs>(static_cast<uint64_t>(base_ns_) + since);
   }
   int64_t error_ns() const noexcept { return error_ns_; }

@@ -212,16 +212,22 @@ struct TensorMeta {
   const void* identity = nullptr;
 };
 
+// The text at a pointer; "(no name)" if it is null.
+constexpr std::string_view TextAt(const char* text) noexcept {
+  return text == nullptr ? std::string_view("(no name)")
+                         : std::string_view(text);
+}
+
 // One input of an operation. Numbers, bools, texts, spans and TensorMeta
 // convert to it.
 class Input {
  public:
   constexpr Input() noexcept = default;
-  constexpr Input(const TensorMeta& tensor) noexcept  // NOLINT: implicit
+  constexpr Input(const TensorMeta& meta) noexcept  // NOLINT: implicit
       : kind(InputKind::kTensor),
-        dtype(tensor.dtype),
-        count(tensor.sizes.rank()),
-        tensor(tensor) {}
+        dtype(meta.dtype),
+        count(meta.sizes.rank()),
+        tensor(meta) {}
   constexpr Input(std::span<const TensorMeta> tensors) noexcept  // NOLINT
       : kind(InputKind::kTensorList),
         count(static_cast<uint32_t>(tensors.size())),
@@ -252,7 +258,7 @@ class Input {
         count(static_cast<uint32_t>(text.size())),
         data(text.data()) {}
   constexpr Input(const char* text) noexcept  // NOLINT: implicit
-      : Input(std::string_view(text)) {}
+      : Input(TextAt(text)) {}
 
   static constexpr Input UndefinedTensor() noexcept {
     Input input;

@@ -119,6 +119,38 @@ TEST_F(CallbacksTest, TextOfANameNeedNotLiveUntilTheEnd) {
   EXPECT_EQ(log_, (Texts{"+c " + copy, "-c " + copy}));
 }
 
+// Without the "=" of the macro, these are declarations of functions.
+TEST_F(CallbacksTest, ANameMayBeMadeWithinTheMacro) {
+  AddGlobalCallback(Logging("c"));
+  const std::string name = "name";
+  {
+    KYMO_RECORD_FUNCTION(std::string(name));
+    KYMO_RECORD_FUNCTION(std::string_view(name), RecordScope::kUserScope);
+  }
+  EXPECT_EQ(log_, (Texts{"+c name", "+c name", "-c name", "-c name"}));
+}
+
+TEST_F(CallbacksTest, ANullPointerIsNoName) {
+  Texts seen;
+  AddGlobalCallback(RecordFunctionCallback([&](const OperationView& operation) {
+                      seen.emplace_back(operation.name);
+                      for (const record::Arg& arg : operation.kwinputs) {
+                        seen.emplace_back(arg.text());
+                      }
+                      for (const Input& input : operation.inputs) {
+                        EXPECT_EQ(input.kind, InputKind::kString);
+                        EXPECT_EQ(input.count, 9);
+                      }
+                      return nullptr;
+                    }).needs_inputs(true));
+  const char* const none = nullptr;
+  { KYMO_RECORD_FUNCTION(none, {{"arg", none}}); }
+  { KYMO_RECORD_OP(none, none); }
+  { const RecordFunction op(none, {.sequence_nr = 1}); }
+  Recorded(none, [] {})();
+  EXPECT_EQ(seen, Texts(5, "(no name)"));
+}
+
 TEST_F(CallbacksTest, EndsRunOnceAndOnTheThreadThatEnds) {
   std::vector<std::pair<std::thread::id, uint64_t>> ends;
   AddThreadLocalCallback(

@@ -70,16 +70,16 @@ enum class ArgKind : uint8_t {
 class Arg {
  public:
   template <std::integral T>
-  constexpr Arg(Literal key, T value) noexcept
-      : Arg(key, ArgKind::kInt, static_cast<uint64_t>(value)) {}
-  constexpr Arg(Literal key, double value) noexcept
-      : Arg(key, ArgKind::kDouble, std::bit_cast<uint64_t>(value)) {}
-  constexpr Arg(Literal key, std::string_view value) noexcept
-      : key(key),
+  constexpr Arg(Literal name, T value) noexcept
+      : Arg(name, ArgKind::kInt, static_cast<uint64_t>(value)) {}
+  constexpr Arg(Literal name, double value) noexcept
+      : Arg(name, ArgKind::kDouble, std::bit_cast<uint64_t>(value)) {}
+  constexpr Arg(Literal name, std::string_view value) noexcept
+      : key(name),
         text_(value.data()),
         form_(Form(ArgKind::kString, value.size())) {}
-  constexpr Arg(Literal key, const char* value) noexcept
-      : Arg(key, std::string_view(value)) {}
+  constexpr Arg(Literal name, const char* value) noexcept
+      : Arg(name, TextAt(value)) {}
 
   constexpr ArgKind kind() const noexcept {
     return static_cast<ArgKind>(form_ & 0xff);
@@ -98,8 +98,8 @@ class Arg {
   Literal key;
 
  private:
-  constexpr Arg(Literal key, ArgKind kind, uint64_t bits) noexcept
-      : key(key), bits_(bits), form_(Form(kind, 8)) {}
+  constexpr Arg(Literal name, ArgKind kind, uint64_t bits) noexcept
+      : key(name), bits_(bits), form_(Form(kind, 8)) {}
   static constexpr uint64_t Form(ArgKind kind, size_t size) noexcept {
     return static_cast<uint64_t>(kind) | uint64_t{size} << 16;
   }
