@@ -207,6 +207,8 @@ void WaitCauses::LookAtHolder(Again look, const ThreadClock& clock) {
     return;
   }
   if (*owner == thread.tid) {  // it has locked a mutex twice
+    // Or it has got the mutex since the look.
+    if (!look_.IsStillTrue(thread.pid, thread.tid)) return;
     log_->OnHolder(
         thread.tid, look_.time_ns(),
         {.thread = thread, .stack = InternSeen(thread, look_, *stacks_)});

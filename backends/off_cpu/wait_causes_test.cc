@@ -239,6 +239,18 @@ TEST(WaitCausesTest, ALookSeesWhoHoldsTheLock) {
   }
 }
 
+TEST(WaitCausesTest, AThreadThatLocksAMutexTwiceHoldsIt) {
+  const Child child([] {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&mutex);
+  });
+  child.Await(child.pid(), SYS_futex);
+  const model::Wait wait = WaitOf({child.pid(), child.pid()});
+  EXPECT_EQ(wait.holder, child.pid());
+  EXPECT_EQ(wait.holder_stack, kSomeStack);
+}
+
 TEST(WaitCausesTest, ManyThreadsThatBeginToWaitTogetherAreAllLookedAt) {
   constexpr size_t kThreads = 100;
   const Readers readers(kThreads);
