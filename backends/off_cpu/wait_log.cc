@@ -106,7 +106,13 @@ WaitLog::Seen<What> WaitLog::Take(SeenByTid<What>& seen,
 
 void WaitLog::OnWait(const OffCpuTime& wait) {
   auto [cause, from] = Take(causes_, wait).what;
-  const OtherThread holder = Take(holders_, wait).what;
+  const Seen<OtherThread> held_by = Take(holders_, wait);
+  const uint64_t wait_ns = wait.end_ns - wait.begin_ns;
+  // A lock goes on from thread to thread. Looks at a long wait come again, but
+  // not if there are too many of them.
+  const bool is_old = wait_ns >= static_cast<uint64_t>(model::kLongWaitNs) &&
+                      held_by.time_ns < wait.begin_ns + wait_ns / 4;
+  const OtherThread holder = is_old ? OtherThread() : held_by.what;
   Seen<OtherThread> wake = Take(wakes_, wait);
   if (wait.is_runnable) {
     cause = {.kind = WaitKind::kCpuBusy, .stack = cause.stack};

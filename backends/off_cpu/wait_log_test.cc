@@ -132,6 +132,22 @@ TEST_F(WaitLogTest, WhoHeldTheLockAndWhoWokeBelongToTheWaitThatHasTheirTime) {
   EXPECT_EQ(states.waits[1].runnable_ns, -1);
 }
 
+// The lock may have gone on, and nobody looked again.
+TEST_F(WaitLogTest, AnEarlyLookAtALongWaitTellsNoHolder) {
+  constexpr uint64_t kLong = 100'000'000;
+  log_.OnHolder(8, kLong / 4, {.thread = {7, 3}});
+  Wait(0, kLong);
+  log_.OnHolder(8, kLong + kLong / 4 - 1, {.thread = {7, 3}});
+  Wait(kLong, 2 * kLong);
+  log_.OnHolder(8, 2 * kLong + 1, {.thread = {7, 3}});
+  Wait(2 * kLong, 3 * kLong - 1);
+  const model::ThreadStates states = Collect();
+  ASSERT_EQ(states.waits.size(), 3u);
+  EXPECT_EQ(states.waits[0].holder, 3u);
+  EXPECT_EQ(states.waits[1].holder, model::kNoTrack);
+  EXPECT_EQ(states.waits[2].holder, 3u);
+}
+
 // A wake that came too early for the thread to sleep is none of its next wait.
 TEST_F(WaitLogTest, AThreadThatLeavesItsCpuIsNotWokenYet) {
   log_.OnWake(8, 100, {.thread = {7, 4}});

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
+#include <utility>
 
 #include "profiler/base/time.h"
 #include "profiler/model/thread_states.h"
@@ -15,8 +15,6 @@ using model::ThreadTimes;
 using model::TrackIndex;
 using model::Wait;
 
-// Shorter waits end by themselves.
-constexpr DurationNs kLeastNs = 100 * kNsPerMs;
 // A program that is killed takes as long to end at most.
 constexpr DurationNs kEndingNs = 100 * kNsPerMs;
 
@@ -27,17 +25,19 @@ class LockDeadlockFinder {
   explicit LockDeadlockFinder(const model::Trace& trace)
       : waits_(trace.thread_states()->waits),
         last_(trace.tracks().size(), kNoWait),
-        deadlock_(trace.tracks().size()) {
+        visits_(trace.tracks().size()) {
     std::vector<TimeNs> ends(trace.tracks().size(), trace.end_ns());
     for (const ThreadTimes& times : trace.thread_states()->threads) {
       if (times.end_ns != 0) ends[times.track] = times.end_ns;
     }
     for (uint32_t i = 0; i < waits_.size(); ++i) {
       const Wait& wait = waits_[i];
+      // Who gets the lock, or gives up and ends, was woken by a thread.
       const bool is_last =
-          wait.is_open || wait.end_ns() >= ends[wait.track] - kEndingNs;
+          wait.is_open || (wait.waker == model::kNoTrack &&
+                           wait.end_ns() >= ends[wait.track] - kEndingNs);
       if (is_last && wait.holder != model::kNoTrack &&
-          wait.duration_ns >= kLeastNs) {
+          wait.duration_ns >= model::kLongWaitNs) {
         last_[wait.track] = i;
       }
     }
@@ -49,53 +49,58 @@ class LockDeadlockFinder {
   }
 
  private:
+  struct Visit {
+    std::optional<TrackIndex> from;  // whose chain came here first
+    std::optional<size_t> deadlock;  // of found_, at the end of that chain
+  };
+
   // The wait of the one that held what the wait is for, if it has held it since
   // before anybody saw that.
   uint32_t Next(uint32_t i) const {
     const uint32_t next = last_[waits_[i].holder];
     if (next == kNoWait || next == i) return next;
-    const TimeNs half_ns = waits_[i].begin_ns + waits_[i].duration_ns / 2;
-    return waits_[next].begin_ns <= half_ns ? next : kNoWait;
+    const TimeNs seen_ns = waits_[i].begin_ns + waits_[i].duration_ns / 4;
+    return waits_[next].begin_ns <= seen_ns ? next : kNoWait;
   }
 
   // From the thread to the end of its chain, or to where that was before.
   void Follow(TrackIndex track) {
     std::vector<uint32_t> chain;
+    std::optional<size_t> deadlock;
     for (uint32_t i = last_[track]; i != kNoWait; i = Next(i)) {
-      std::optional<size_t>& known = deadlock_[waits_[i].track];
-      if (known) {
-        Add(*known, chain);
-        return;
-      }
-      const auto seen = std::ranges::find(chain, i);
-      if (seen == chain.end()) {
+      Visit& visit = visits_[waits_[i].track];
+      if (!visit.from) {
+        visit.from = track;
         chain.push_back(i);
         continue;
       }
-      std::vector<uint32_t> circle(seen, chain.end());
-      chain.erase(seen, chain.end());
-      const auto first = std::ranges::min_element(
-          circle, {}, [this](uint32_t wait) { return waits_[wait].begin_ns; });
-      std::rotate(circle.begin(), first, circle.end());
-      for (const uint32_t wait : circle) {
-        deadlock_[waits_[wait].track] = found_.size();
-      }
-      found_.push_back({.circle = std::move(circle), .others = {}});
-      Add(found_.size() - 1, chain);
-      return;
+      deadlock = *visit.from == track ? AddCircle(i, chain) : visit.deadlock;
+      break;
+    }
+    for (const uint32_t i : chain) {
+      visits_[waits_[i].track].deadlock = deadlock;
+      if (deadlock) found_[*deadlock].others.push_back(i);
     }
   }
 
-  void Add(size_t deadlock, std::span<const uint32_t> waits) {
-    for (const uint32_t i : waits) {
-      deadlock_[waits_[i].track] = deadlock;
-      found_[deadlock].others.push_back(i);
+  // Takes it from the end of the chain, where it begins with `first`.
+  size_t AddCircle(uint32_t first, std::vector<uint32_t>& chain) {
+    const auto begin = std::ranges::find(chain, first);
+    std::vector<uint32_t> circle(begin, chain.end());
+    chain.erase(begin, chain.end());
+    const auto earliest = std::ranges::min_element(
+        circle, {}, [this](uint32_t i) { return waits_[i].begin_ns; });
+    std::rotate(circle.begin(), earliest, circle.end());
+    for (const uint32_t i : circle) {
+      visits_[waits_[i].track].deadlock = found_.size();
     }
+    found_.push_back({.circle = std::move(circle), .others = {}});
+    return found_.size() - 1;
   }
 
   const std::vector<Wait>& waits_;
   std::vector<uint32_t> last_;  // by track: its last wait, if it fits
-  std::vector<std::optional<size_t>> deadlock_;  // by track: of found_
+  std::vector<Visit> visits_;   // by track
   std::vector<LockDeadlock> found_;
 };
 

@@ -8,10 +8,12 @@
 //   }
 //
 // Each thread of a circle waited for a lock that the next one held, when the
-// recording or the threads ended. Somebody saw the holder during the wait, in
-// the second half of a long one. The holder waited itself before that, so it
-// cannot have given the lock back. A wait with a time limit may have ended
-// later.
+// recording or the threads ended. A look saw the holder after the first quarter
+// of the wait (model::Wait). The holder waited itself by then, so it cannot
+// have given the lock back. A wait with a time limit may end later.
+//
+// Not seen: waits that signals interrupt, since each begins anew; locks whose
+// holder nobody sees (docs/waiting.md).
 //
 // Threads: any. Cost: a pass over the waits.
 #ifndef KYMO_PROFILER_ANALYSIS_LOCK_DEADLOCKS_H_

@@ -27,6 +27,7 @@ struct Waiting {
   uint32_t holder = model::kNoTrack;
   int64_t end_ms = 10'000;
   bool is_open = true;
+  uint32_t waker = model::kNoTrack;
 };
 
 std::vector<LockDeadlock> Find(const std::vector<Waiting>& threads,
@@ -43,12 +44,13 @@ std::vector<LockDeadlock> Find(const std::vector<Waiting>& threads,
   }
   t.SetThreadTimes(std::move(times));
   for (size_t i = 0; i < threads.size(); ++i) {
-    const auto& [begin_ms, holder, end_ms, is_open] = threads[i];
+    const auto& [begin_ms, holder, end_ms, is_open, waker] = threads[i];
     t.AddWait({.track = static_cast<model::TrackIndex>(i),
                .kind = model::WaitKind::kLock,
                .is_open = is_open,
                .begin_ns = begin_ms * kMs,
                .duration_ns = (end_ms - begin_ms) * kMs,
+               .waker = waker,
                .holder = holder});
   }
   return LockDeadlocks(std::move(t).Build());
@@ -83,16 +85,34 @@ TEST(LockDeadlocksTest, AHolderThatRunsIsInNone) {
 
 // It may have given the lock back after it was seen with it.
 TEST(LockDeadlocksTest, AHolderMustHaveWaitedBeforeItWasSeen) {
-  EXPECT_EQ(Find({{0, 1}, {5'000, 0}}).size(), 1u);
-  EXPECT_THAT(Find({{0, 1}, {5'001, 0}}), IsEmpty());
+  EXPECT_EQ(Find({{0, 1}, {2'500, 0}}).size(), 1u);
+  EXPECT_THAT(Find({{0, 1}, {2'501, 0}}), IsEmpty());
 }
 
 TEST(LockDeadlocksTest, WaitsThatEndedAreInNone) {
   EXPECT_EQ(Find({{10, 1, 9'900, false}, {20, 0, 9'950, false}}).size(), 1u);
   EXPECT_THAT(Find({{10, 1, 9'899, false}, {20, 0, 9'950, false}}), IsEmpty());
   EXPECT_THAT(Find({{9'901, 1}, {9'850, 0}}), IsEmpty());
+  // One gave up and gave its lock back, and both ended soon after.
+  EXPECT_THAT(Find({{10, 1, 9'900, false}, {20, 0, 9'950, false, 0}}),
+              IsEmpty());
   // The program was killed.
   EXPECT_EQ(Find({{10, 1, 700, false}, {20, 0, 700, false}}, 701).size(), 1u);
+}
+
+// Each waits for the next one, as in a list whose nodes are locked in turn. By
+// the square of their number it would take a minute.
+TEST(LockDeadlocksTest, ALongChainTakesNoTime) {
+  constexpr uint32_t kThreads = 100'000;
+  std::vector<Waiting> threads;
+  for (uint32_t i = 0; i < kThreads; ++i) threads.push_back({10, i + 1});
+  threads.back().holder = model::kNoTrack;
+  EXPECT_THAT(Find(threads), IsEmpty());
+  threads.back().holder = kThreads / 2;
+  const auto found = Find(threads);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].circle.size(), kThreads / 2);
+  EXPECT_EQ(found[0].others.size(), kThreads / 2);
 }
 
 }  // namespace

@@ -45,6 +45,8 @@ enum class WaitKind : uint8_t {
 };
 inline constexpr WaitKind kLastWaitKind = WaitKind::kPipe;
 
+inline constexpr DurationNs kLongWaitNs = 100 * kNsPerMs;
+
 // What Python's global interpreter lock is called (Wait::object_name).
 inline constexpr std::string_view kGilName = "GIL";
 
@@ -69,6 +71,7 @@ struct Wait {
   TrackIndex waker = kNoTrack;
   StackId waker_stack = kEmptyStack;
   // The thread that was seen to hold the lock meanwhile, and where it was then.
+  // Looks at a wait of kLongWaitNs or longer count after its first quarter.
   TrackIndex holder = kNoTrack;
   StackId holder_stack = kEmptyStack;
 

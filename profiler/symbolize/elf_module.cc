@@ -77,11 +77,14 @@ std::unique_ptr<ElfModule> ElfModule::File(int64_t pid,
       module->is_lost_ = module->is_lost_ || errno == ENOENT;
       continue;
     }
-    module->is_other_format_ = module->elf_ == nullptr;
-    if (module->elf_ != nullptr &&
-        (identity.build_id.empty() ? IsAsMapped(module->opened_, identity)
-                                   : module->build_id_ == identity.build_id)) {
+    // A file of another format has no build id.
+    if (identity.build_id.empty()
+            ? IsAsMapped(module->opened_, identity)
+            : module->elf_ != nullptr &&
+                  module->build_id_ == identity.build_id) {
       module->is_lost_ = false;
+      module->is_other_format_ = module->elf_ == nullptr;
+      if (module->is_other_format_) module->CloseImage();
       return module;
     }
     module->is_lost_ = module->is_lost_ || module->elf_ != nullptr;

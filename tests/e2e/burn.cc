@@ -56,7 +56,7 @@ std::mutex accounts;
 std::mutex journal;
 std::atomic<int> lockers{0};
 
-void LockBoth(std::mutex& first, std::mutex& second) {
+__attribute__((noinline)) void LockBoth(std::mutex& first, std::mutex& second) {
   const std::lock_guard lock(first);
   ++lockers;
   while (lockers < 2) usleep(1000);

@@ -40,7 +40,7 @@ std::optional<OwnerPlace> PlaceOfOwner(const BlockedCall& call) {
   }
   const auto value = static_cast<uint32_t>(call.arguments[2]);
   if ((value & FUTEX_WAITERS) != 0 && (value & FUTEX_TID_MASK) != 0) {
-    return kInFutex;
+    return OwnerPlace{.word = kMutexOwner, .is_in_futex_too = true};
   }
   if (value == kMutexValue) return OwnerPlace{kMutexOwner};
   if (value == kWriterValue) {
@@ -65,6 +65,10 @@ std::optional<uint32_t> ReadLockOwner(int64_t tid, const BlockedCall& call) {
   }
   const uint32_t owner = words[place->word] & place->mask;
   if (words[0] == 0 || owner == 0) return std::nullopt;
+  // Locks of musl have EBUSY or a count there, and no owner.
+  if (place->is_in_futex_too && (words[0] & FUTEX_TID_MASK) != owner) {
+    return std::nullopt;
+  }
   return owner;
 }
 

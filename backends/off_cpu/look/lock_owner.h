@@ -33,6 +33,7 @@ using LockWords = std::array<uint32_t, kLockWords>;
 struct OwnerPlace {
   size_t word = 0;
   uint32_t mask = ~uint32_t{0};
+  bool is_in_futex_too = false;  // if the lock knows it
 };
 std::optional<OwnerPlace> PlaceOfOwner(const BlockedCall& call);
 

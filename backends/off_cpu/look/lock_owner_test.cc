@@ -1,5 +1,6 @@
 #include "backends/off_cpu/look/lock_owner.h"
 
+#include <errno.h>
 #include <gtest/gtest.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -8,7 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <thread>
 
@@ -120,6 +123,18 @@ TEST(LockOwnerTest, OtherFutexesHaveNone) {
     pthread_mutex_unlock(&shared.mutex);
   };
   EXPECT_EQ(OwnerWhile(wait, wake), std::nullopt);
+}
+
+// A locked mutex of musl that has waiters: EBUSY stands where a thread's number
+// might, and behind it there is none.
+TEST(LockOwnerTest, AMutexOfMuslHasNone) {
+  std::array<uint32_t, kLockWords> words = {FUTEX_WAITERS | EBUSY};
+  const auto call = [&](int operation) {
+    syscall(SYS_futex, words.data(), operation | FUTEX_PRIVATE_FLAG, words[0],
+            nullptr, nullptr, 0);
+  };
+  EXPECT_EQ(OwnerWhile([&] { call(FUTEX_WAIT); }, [&] { call(FUTEX_WAKE); }),
+            std::nullopt);
 }
 
 TEST(LockOwnerTest, CallsThatWaitForNoLockHaveNone) {

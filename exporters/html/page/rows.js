@@ -175,9 +175,9 @@ export class Lines {
     return this.size(track) === 0 && !this.curves.has(track);
   }
 
-  /** The tracks that are not empty. Last come processes with less than 1 % of
-   * what the busiest one has, and in a process threads that only wait: most
-   * processes of a machine do next to nothing. */
+  /** The tracks that are not empty. Last come processes with no counters and
+   * less than 1 % of what the busiest one has, and in a process threads that
+   * only wait: most processes of a machine do next to nothing. */
   tracksInOrder() {
     const { tracks } = this.trace.meta;
     /** @type {Map<number, number>} by process */
@@ -187,8 +187,11 @@ export class Lines {
       sizes.set(pid, (sizes.get(pid) || 0) + this.size(i));
       most = Math.max(most, sizes.get(pid) || 0);
     });
-    const isQuiet = (/** @type {number} */ track) =>
-      (sizes.get(tracks[track].pid) || 0) < most / 100;
+    const counting = new Set([...this.curves.keys()].map((i) => tracks[i].pid));
+    const isQuiet = (/** @type {number} */ track) => {
+      const { pid } = tracks[track];
+      return (sizes.get(pid) || 0) < most / 100 && !counting.has(pid);
+    };
     return tracks.map((_, i) => i)
       .filter((track) => !this.onlyWaits(track) || this.waits.has(track))
       .sort((a, b) => Number(isQuiet(a)) - Number(isQuiet(b)) ||

@@ -54,7 +54,7 @@ void AddDeadlockFindings(const FindingRun& run,
                          std::vector<Finding>& findings) {
   const Trace& trace = run.trace;
   WaitPlaces places(trace);
-  for (const LockDeadlock& deadlock : LockDeadlocks(trace)) {
+  for (const LockDeadlock& deadlock : run.Deadlocks()) {
     const std::vector<Wait>& waits = trace.thread_states()->waits;
     const Wait& first = waits[deadlock.circle.front()];
     DurationNs all_ns = 0;
@@ -77,8 +77,9 @@ void AddDeadlockFindings(const FindingRun& run,
           others == 1 ? " more waits for these" : " more wait for these");
     }
     finding.next_step =
-        count == 1 ? "Lock it once: give the code that both parts share a "
-                     "function of its own, which is called with the lock"
+        count == 1 ? "The thread has this lock already: move what it does with "
+                     "it into a function that does not lock, and call that "
+                     "from both places"
                    : "Take these locks in the same order everywhere, or "
                      "together (std::scoped_lock)";
     finding.evidence = {.kind = EvidenceKind::kInterval,

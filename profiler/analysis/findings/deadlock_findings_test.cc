@@ -21,7 +21,8 @@ constexpr int64_t kMs = kNsPerMs;
 
 // Threads "t0", "t1", ... of a run of 1 s. Each waits from 100, 101, ... ms on
 // for a lock of its own, in Wait0, Wait1, ...
-TestTrace Waiting(std::initializer_list<model::TrackIndex> holders) {
+TestTrace Waiting(std::initializer_list<model::TrackIndex> holders,
+                  const std::string& lock = "") {
   TestTrace t;
   t.SetWindow(0, 1000 * kMs);
   std::vector<model::ThreadTimes> times;
@@ -40,6 +41,8 @@ TestTrace Waiting(std::initializer_list<model::TrackIndex> holders) {
                .begin_ns = (100 + i) * kMs,
                .duration_ns = (900 - i) * kMs,
                .object = static_cast<uint64_t>(0x10 + i),
+               .object_name = lock.empty() ? model::kEmptyName
+                                           : t.Intern(lock + std::to_string(i)),
                .holder = holder},
               {"main", place});
     ++i;
@@ -70,13 +73,20 @@ TEST(DeadlockFindingsTest, TwoThreadsAndWhoWaitsForThem) {
   EXPECT_NE(locks[0].title.find("the lock 0x12,"), std::string::npos);
 }
 
+// Its addresses may differ, and its name says which one it is.
+TEST(DeadlockFindingsTest, ALockThatProcessesShareIsNoContentionEither) {
+  const model::Trace trace = Waiting({1, 0}, "shared memory+0x").Build();
+  EXPECT_EQ(Found(trace, FindingKind::kDeadlock).size(), 1u);
+  EXPECT_EQ(Found(trace, FindingKind::kLockContention).size(), 0u);
+}
+
 TEST(DeadlockFindingsTest, OneThreadAlone) {
   const auto found = Found(Waiting({0}), FindingKind::kDeadlock);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].title,
             "Deadlock of 1 thread for 900 ms: thread t0 (7) waits in Wait0 for "
             "the lock 0x10, which it holds itself");
-  EXPECT_TRUE(found[0].next_step.starts_with("Lock it once"));
+  EXPECT_TRUE(found[0].next_step.starts_with("The thread has this lock"));
 }
 
 TEST(DeadlockFindingsTest, OfManyThreadsTheFirstFourAreNamed) {

@@ -16,6 +16,7 @@
 
 #include "profiler/analysis/averages/sampled_functions.h"
 #include "profiler/analysis/findings/finding.h"
+#include "profiler/analysis/lock_deadlocks.h"
 #include "profiler/analysis/memory/lazy_profiles.h"
 #include "profiler/analysis/ranks/lazy_job.h"
 #include "profiler/base/time.h"
@@ -61,6 +62,11 @@ struct FindingRun {
     return *functions_;
   }
 
+  const std::vector<LockDeadlock>& Deadlocks() const {
+    if (!deadlocks_) deadlocks_ = LockDeadlocks(trace);
+    return *deadlocks_;
+  }
+
   // A finding with the time and its share.
   Finding OfTime(FindingKind kind, DurationNs ns) const {
     Finding finding;
@@ -89,6 +95,7 @@ struct FindingRun {
 
  private:
   mutable std::optional<std::vector<SampledFunction>> functions_;
+  mutable std::optional<std::vector<LockDeadlock>> deadlocks_;
 };
 
 }  // namespace kymo::analysis

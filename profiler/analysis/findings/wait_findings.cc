@@ -16,6 +16,7 @@
 #include "profiler/analysis/wait_names.h"
 #include "profiler/analysis/waits.h"
 #include "profiler/base/strings.h"
+#include "profiler/model/shared_objects.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/text/text_cells.h"
 
@@ -92,14 +93,21 @@ Evidence OfWait(const Trace& trace, const WaitGroup& group, std::string name) {
   return evidence;
 }
 
-// Processes and addresses of locks that nobody will give back: a finding of
-// their own.
-std::set<std::pair<int64_t, uint64_t>> DeadlockedLocks(const Trace& trace) {
-  std::set<std::pair<int64_t, uint64_t>> locks;
-  for (const LockDeadlock& deadlock : LockDeadlocks(trace)) {
+// Locks that nobody will give back, which are a finding of their own: process,
+// address and name, as LockWaits has them.
+using LockKey = std::tuple<int64_t, uint64_t, model::NameId>;
+
+std::set<LockKey> DeadlockedLocks(const FindingRun& run) {
+  std::set<LockKey> locks;
+  for (const LockDeadlock& deadlock : run.Deadlocks()) {
     for (const uint32_t i : deadlock.circle) {
-      const Wait& wait = trace.thread_states()->waits[i];
-      locks.emplace(trace.tracks()[wait.track].pid, wait.object);
+      const Wait& wait = run.trace.thread_states()->waits[i];
+      if (model::IsShared(run.trace.Name(wait.object_name))) {
+        locks.emplace(0, 0, wait.object_name);
+      } else {
+        locks.emplace(run.trace.tracks()[wait.track].pid, wait.object,
+                      wait.object_name);
+      }
     }
   }
   return locks;
@@ -108,12 +116,11 @@ std::set<std::pair<int64_t, uint64_t>> DeadlockedLocks(const Trace& trace) {
 void AddLocks(const FindingRun& run, WaitPlaces& places,
               std::vector<Finding>& findings) {
   const Trace& trace = run.trace;
-  const std::set<std::pair<int64_t, uint64_t>> deadlocked =
-      DeadlockedLocks(trace);
+  const std::set<LockKey> deadlocked = DeadlockedLocks(run);
   for (const LockWaits& lock : WaitsByLock(trace)) {
     // The longest wait is first.
     if (!run.Matters(lock.duration_ns)) break;
-    if (deadlocked.contains({lock.pid, lock.object})) continue;
+    if (deadlocked.contains({lock.pid, lock.object, lock.name})) continue;
     const WaitGroup& most = lock.waiters.front();
     Finding finding =
         run.OfTime(FindingKind::kLockContention, lock.duration_ns);

@@ -21,13 +21,11 @@ bool IsMade(const ElfModule& module) {
 std::string_view WhatHelps(const ElfModule& module, std::string_view program) {
   if (module.is_386()) return "build it for 64 bits: others have no callers";
   if (module.is_other_format()) {
-    return "Kymo finds callers in ELF files only, and this is none";
+    return "Kymo cannot read the code of this file";
   }
-  if (!IsMade(module) && module.short_name().starts_with('[')) {
-    return "nobody knows what that code is";
-  }
+  if (module.path() == "[unknown]") return "nobody knows what that code is";
   if (!IsMade(module)) {
-    return "build it with -fasynchronous-unwind-tables or "
+    return "if you build it, do so with -fasynchronous-unwind-tables or "
            "-fno-omit-frame-pointer";
   }
   if (program.starts_with("java")) {

@@ -25,8 +25,9 @@ TEST(EarlyEndsTest, AFewAreNotWorthALine) {
     ends.Add(7, library);
   }
   EXPECT_EQ(ends.Remark(200, NameOf),
-            "100 of 200 stacks end early, 100 of them in libx.so: build it "
-            "with -fasynchronous-unwind-tables or -fno-omit-frame-pointer");
+            "100 of 200 stacks end early, 100 of them in libx.so: if you "
+            "build it, do so with -fasynchronous-unwind-tables or "
+            "-fno-omit-frame-pointer");
   EXPECT_EQ(ends.Remark(2'100, NameOf), "");
 }
 
@@ -50,8 +51,9 @@ TEST(EarlyEndsTest, WhatHelpsDependsOnTheCode) {
   std::ofstream(path) << "LISP heap";
   const auto lisp =
       ElfModule::File(getpid(), {.path = path, .mapped_ns = INT64_MAX});
-  EXPECT_THAT(remark(8, *lisp), EndsWith(" in lisp.core: Kymo finds callers in "
-                                         "ELF files only, and this is none"));
+  EXPECT_THAT(
+      remark(8, *lisp),
+      EndsWith(" in lisp.core: Kymo cannot read the code of this file"));
 }
 
 TEST(EarlyEndsTest, AFileIsOnePlaceForAllPrograms) {
