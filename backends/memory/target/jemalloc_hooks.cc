@@ -11,10 +11,14 @@
 #include <string.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "backends/memory/target/heap_gate.h"
 #include "backends/memory/target/real_allocator.h"
 #include "profiler/record/heap.h"
+
+// An address in the code that called the hook.
+#define KYMO_CALLER __builtin_return_address(0)
 
 namespace {
 
@@ -25,7 +29,7 @@ using namespace kymo::memory;  // NOLINT
 constexpr int kAlignmentBits = 63;
 constexpr int kZero = 64;
 
-// As mallocx does.
+// Without jemalloc, as its functions do.
 void* NewBlock(size_t bytes, int flags) {
   const size_t alignment = size_t{1} << (flags & kAlignmentBits);
   void* block = nullptr;
@@ -39,13 +43,58 @@ void* NewBlock(size_t bytes, int flags) {
   return block;
 }
 
-// As rallocx does.
 void* MovedBlock(void* block, size_t bytes, int flags) {
   void* const moved = NewBlock(bytes, flags);
   if (moved == nullptr) return nullptr;
   memcpy(moved, block, std::min(bytes, real.malloc_usable_size(block)));
   real.free(block);
   return moved;
+}
+
+void Free(void* block, int) { real.free(block); }
+void FreeSized(void* block, size_t, int) { real.free(block); }
+
+struct Functions {
+  void* (*mallocx)(size_t, int) = NewBlock;
+  void* (*rallocx)(void*, size_t, int) = MovedBlock;
+  void (*dallocx)(void*, int) = Free;
+  void (*sdallocx)(void*, size_t, int) = FreeSized;
+};
+
+enum class Search { kNone, kStores, kDone };
+constinit std::atomic<Search> search = Search::kNone;
+constinit Functions functions;
+
+template <typename Function>
+void Set(Function& function, const char* name, const void* caller) {
+  if (void* const found = FindOfJemalloc(name, caller)) {
+    function = reinterpret_cast<Function>(found);
+  }
+}
+
+__attribute__((noinline)) void Find(const void* caller) {
+  Functions found;
+  Set(found.mallocx, "mallocx", caller);
+  if (found.mallocx != NewBlock) {
+    Set(found.rallocx, "rallocx", caller);
+    Set(found.dallocx, "dallocx", caller);
+    Set(found.sdallocx, "sdallocx", caller);
+  }
+  Search none = Search::kNone;
+  if (search.compare_exchange_strong(none, Search::kStores)) {
+    functions = found;
+    search.store(Search::kDone, std::memory_order_release);
+  }
+  while (search.load(std::memory_order_acquire) != Search::kDone) {
+  }
+}
+
+// The functions behind the hooks. They are chosen at the first call and stay:
+// each block must go back to where it came from.
+KYMO_INLINE const Functions& Real(const void* caller) {
+  if (search.load(std::memory_order_acquire) != Search::kDone) [[unlikely]]
+    Find(caller);
+  return functions;
 }
 
 // Before the block is free.
@@ -62,23 +111,15 @@ KYMO_INLINE void ReportFree(void* block) {
 }  // namespace
 
 KYMO_HOOK void* mallocx(size_t bytes, int flags) {
-  static constinit RealFunction found;
-  const auto function =
-      reinterpret_cast<void* (*)(size_t, int)>(found.Find("mallocx"));
-  return Allocated(
-      function == nullptr ? NewBlock(bytes, flags) : function(bytes, flags),
-      bytes, KYMO_FRAME);
+  return Allocated(Real(KYMO_CALLER).mallocx(bytes, flags), bytes, KYMO_FRAME);
 }
 
 KYMO_HOOK void* rallocx(void* block, size_t bytes, int flags) {
-  static constinit RealFunction found;
-  const auto function =
-      reinterpret_cast<void* (*)(void*, size_t, int)>(found.Find("rallocx"));
+  const Functions& behind = Real(KYMO_CALLER);
   const uint32_t bits = HeapBits();
   // Before the real function returns, another thread may get the old block.
   const uint64_t ticks = bits == 0 ? 0 : kymo::record::HeapTicks();
-  void* const moved = function == nullptr ? MovedBlock(block, bytes, flags)
-                                          : function(block, bytes, flags);
+  void* const moved = behind.rallocx(block, bytes, flags);
   if (bits == 0) [[likely]]
     return moved;
   if (moved != nullptr) kymo::record::OnFree(block, bits, ticks);
@@ -86,17 +127,13 @@ KYMO_HOOK void* rallocx(void* block, size_t bytes, int flags) {
 }
 
 KYMO_HOOK void dallocx(void* block, int flags) {
-  static constinit RealFunction found;
-  const auto function =
-      reinterpret_cast<void (*)(void*, int)>(found.Find("dallocx"));
+  const Functions& behind = Real(KYMO_CALLER);
   ReportFree(block);
-  function == nullptr ? real.free(block) : function(block, flags);
+  behind.dallocx(block, flags);
 }
 
 KYMO_HOOK void sdallocx(void* block, size_t bytes, int flags) {
-  static constinit RealFunction found;
-  const auto function =
-      reinterpret_cast<void (*)(void*, size_t, int)>(found.Find("sdallocx"));
+  const Functions& behind = Real(KYMO_CALLER);
   ReportFree(block);
-  function == nullptr ? real.free(block) : function(block, bytes, flags);
+  behind.sdallocx(block, bytes, flags);
 }

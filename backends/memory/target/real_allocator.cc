@@ -224,6 +224,25 @@ bool IsFileOfCppLibrary(const char* file) noexcept {
          BaseNameBegins(file, "libc++abi.so");
 }
 
+// The function `name` of the loaded `file` or of a library that it needs; null
+// if there is none but a hook. The file of the function then stays loaded.
+void* FindIn(const char* file, const char* name) noexcept {
+  void* const library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;
+  void* const found = dlsym(library, name);
+  Dl_info in, hooks;
+  if (found == nullptr || dladdr(found, &in) == 0) {
+    dlclose(library);
+    return nullptr;
+  }
+  const bool is_hook =
+      dladdr(dlsym(library, "kymo_heap_hooks_v1"), &hooks) != 0 &&
+      in.dli_fbase == hooks.dli_fbase;
+  if (!is_hook) dlopen(in.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  dlclose(library);
+  return is_hook ? nullptr : found;
+}
+
 bool FindNewIsMalloc() noexcept {
   // A program may define malloc itself. It may also define only those forms of
   // new and delete that the C++ library's other forms call.
@@ -257,6 +276,17 @@ void* FindNext(const char* name) noexcept {
     }
   }
   --finding;
+  return found;
+}
+
+void* FindOfJemalloc(const char* name, const void* caller) noexcept {
+  const int saved_errno = errno;
+  void* found = FindNext(name);
+  ++finding;
+  if (found == nullptr) found = FindIn(FileOf(caller), name);
+  if (found == nullptr) found = FindIn("libjemalloc.so.2", name);
+  --finding;
+  errno = saved_errno;
   return found;
 }
 

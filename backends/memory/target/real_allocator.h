@@ -51,6 +51,13 @@ bool CallsMalloc(const char* operator_new) noexcept;
 // The function `name` behind the hooks; null if there is none.
 void* FindNext(const char* name) noexcept;
 
+// The same for a function of jemalloc. A library that was opened with
+// RTLD_LOCAL may have a jemalloc of its own, which only calls of that library
+// reach. It is looked for from `caller`, an address in the code of the library,
+// and then by its usual name, as the library may have jumped to the function.
+// The file of what is found there stays loaded.
+void* FindOfJemalloc(const char* name, const void* caller) noexcept;
+
 // Whether calls of `name`, which the hooks define, reach them.
 //
 // A program that is not position-independent and takes a function's address has
