@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "absl/status/status.h"
@@ -27,6 +29,17 @@ namespace {
 
 std::string Unique(const std::string& name) {
   return name + std::to_string(getpid());
+}
+
+// How many of this process's descriptors are open for the file at `path`.
+int OpenOnes(const std::string& path) {
+  int count = 0;
+  std::error_code error;
+  for (const auto& one :
+       std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    count += std::filesystem::read_symlink(one.path(), error) == path;
+  }
+  return count;
 }
 
 TEST(EndpointTest, TheNameOfTheDaemonHasTheBytesOfKineto) {
@@ -132,7 +145,9 @@ TEST(EndpointTest, LooksForALeftOverFileAlone) {
     ASSERT_EQ(flock(lock.get(), LOCK_EX), 0);
     std::thread starting(
         [&] { later.emplace(Endpoint::Bind("left", folder)); });
-    usleep(50 * 1000);
+    // It is about to lock the folder when it has opened it.
+    for (int i = 0; i < 10'000 && OpenOnes(folder) < 2; ++i) usleep(1000);
+    EXPECT_EQ(OpenOnes(folder), 2);
     const Address address = *AddressOf("left", folder);
     unlink(address.name.sun_path);
     earlier = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -154,7 +169,10 @@ TEST(EndpointTest, WaitsForTheFolderForASecondAtMost) {
   ASSERT_NE(mkdtemp(folder), nullptr);
   const OwnedDescriptor lock(open(folder, O_RDONLY | O_DIRECTORY));
   ASSERT_EQ(flock(lock.get(), LOCK_EX), 0);
+  const auto begin = std::chrono::steady_clock::now();
   EXPECT_TRUE(Endpoint::Bind("name", folder).ok());
+  // A busy machine may take its time, but not this much.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
   std::filesystem::remove_all(folder);
 }
 
