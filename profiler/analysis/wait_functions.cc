@@ -201,7 +201,7 @@ bool IsVirtualMachine(std::string_view path) {
 }
 
 bool HasNodeJs(const model::StringTable& names) {
-  constexpr std::string_view kBegins[] = {"node::", "v8::", "Builtins_"};
+  constexpr std::string_view kBegins[] = {"v8::", "Builtins_"};
   for (uint32_t i = 0; i < names.size(); ++i) {
     if (BeginsWithOneOf(kBegins, names.Get(model::NameId{i}))) return true;
   }

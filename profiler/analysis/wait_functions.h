@@ -30,8 +30,8 @@ bool IsStaticCall(std::string_view function);
 // those that it compiled: of Java or of JavaScript.
 bool IsVirtualMachine(std::string_view path);
 
-// Whether a trace with these names has a function of Node.js or of its V8. If
-// it has none, a file called `node` is another program.
+// Whether a trace with these names has a function of Node.js's V8. If it has
+// none, a file called `node` is another program, maybe with a namespace `node`.
 bool HasNodeJs(const model::StringTable& names);
 
 // Whether the file at `path` is Python's interpreter, or a part of its library

@@ -213,7 +213,7 @@ TEST(ImbalanceFindingsTest, AMachinesFunctionsAreNoWork) {
                   {"fib", "[jit]"}}),
       0u);
   // Of another program that is called so.
-  EXPECT_EQ(CountBelow({{"WorkerMain()", "/srv/bin/node"}}), 1u);
+  EXPECT_EQ(CountBelow({{"node::Work()", "/srv/bin/node"}}), 1u);
   EXPECT_EQ(
       CountBelow({{"runtime.goexit", "/srv/app"}, {"main.work", "/srv/app"}}),
       0u);
