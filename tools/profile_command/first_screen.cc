@@ -95,9 +95,11 @@ std::string EndOf(int wait_status) {
   const int status = WEXITSTATUS(wait_status);
   if (status == 0) return "";
   const std::string text = absl::StrCat("exit status ", status);
-  // What shells make of a child that a signal killed.
+  // What shells make of a child that a signal killed. But a program may return
+  // any number.
   if (status != 128 + SIGSYS) return text;
-  return absl::StrCat(text, ", as of a shell whose child was killed by signal ",
+  return absl::StrCat(text,
+                      ", perhaps of a shell whose child was killed by signal ",
                       SIGSYS, " (", strsignal(SIGSYS), ")", kSeccomp);
 }
 

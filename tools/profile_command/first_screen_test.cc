@@ -257,7 +257,7 @@ TEST(FirstScreenTest, SaysHowATargetEndedThatFailed) {
        " of CPU; killed by signal 31 (Bad system call); its filter of system "
        "calls (seccomp) may forbid what Kymo does in it\n"},
       {159 << 8,
-       " of CPU; exit status 159, as of a shell whose child was killed by "
+       " of CPU; exit status 159, perhaps of a shell whose child was killed by "
        "signal 31 (Bad system call); its filter of system calls (seccomp) may "
        "forbid what Kymo does in it\n"}};
   for (const auto& [wait_status, text] : ends) {
