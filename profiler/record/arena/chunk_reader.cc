@@ -274,7 +274,6 @@ void ChunkReader::Release(const SessionChunks& of, bool collector_records,
     }
     for_each(chunks.size(), [&](size_t i) { ReleaseChunk(chunks[i], of); });
   }
-  arena_.Retag(of.pid, of.session, kNoSession);
 }
 
 }  // namespace kymo::record

@@ -8,7 +8,8 @@
 // from where the last ReadOwned stopped, and leaves them to their threads.
 //
 // A session of a recorded process reads its own chunks first (ReadSession), and
-// hands them on with Release. Until then, or until the end, a collector's
+// calls Release. Its host then hands on the chunks that are left
+// (ReleaseSession in host.h). Until then, or until the end, a collector's
 // reader leaves these chunks alone (ChunkWord::session says whose they are).
 //
 // Threads: one reader per arena and session, one call at a time; the recorders
@@ -127,8 +128,8 @@ class ChunkReader {
   // and need no copy.
   void TakeSession(const SessionChunks& of, const Visit& visit_taken,
                    const Visit& visit_shared);
-  // Ends the session's claim on its chunks. A collector may then read them;
-  // without one, the sealed ones are freed. Taken ones are freed in any case.
+  // Frees the session's taken chunks, and without a collector its sealed ones.
+  // Chunks with records of a later session stay.
   // Freeing writes to all recorded memory, so for_each(n, call) may do call(0)
   // to call(n - 1) at the same time.
   using ForEach =

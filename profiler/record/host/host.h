@@ -111,11 +111,13 @@ int StartSession(const SessionRequest& request, SessionId* id) noexcept;
 // How the heap is watched now, and the interval if it is sampled.
 RecordFlags HeapMode(uint64_t* sample_interval) noexcept;
 // Ends a session, from any thread: no record that begins after this returns is
-// the session's. EINVAL when it is not live. Its chunks keep its id until its
-// reader hands them on (ChunkReader::Release).
+// the session's. EINVAL when it is not live. Its chunks keep its id until
+// ReleaseSession.
 int StopSession(SessionId id) noexcept;
-// Says that nobody will read the session's chunks any more: the next session
-// may discard them. EINVAL when it was not stopped or is released already.
+// Says that nobody will read the session's chunks any more. They go to the next
+// session of all threads that is still to be read, which may have records in
+// them. Without one, a collector may read them, or the next session discards
+// them. EINVAL when it was not stopped or is released already.
 int ReleaseSession(SessionId id) noexcept;
 // Switches recording for the session off and on. While it is off, records for
 // other sessions may carry its id; its reader leaves them out by their times.

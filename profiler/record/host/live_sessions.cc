@@ -17,6 +17,21 @@ OwnSession* FindFreeSession() noexcept {
   return nullptr;
 }
 
+SessionId NextToRead(const OwnSession& session) noexcept {
+  const auto number_of = [](const OwnSession& of) {
+    return of.number.load(std::memory_order_relaxed);
+  };
+  const OwnSession* next = nullptr;
+  for (const OwnSession& other : own.sessions) {
+    if (other.to_read == kNoSession || !other.all_threads ||
+        number_of(other) <= number_of(session)) {
+      continue;
+    }
+    if (next == nullptr || number_of(other) < number_of(*next)) next = &other;
+  }
+  return next == nullptr ? kNoSession : next->to_read;
+}
+
 bool AnySessionToRead() noexcept {
   for (const OwnSession& session : own.sessions) {
     if (session.to_read != kNoSession) return true;

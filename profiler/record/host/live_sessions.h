@@ -20,6 +20,9 @@ namespace kymo::record {
 OwnSession* FindSession(SessionId id) noexcept;
 // A session that is neither live nor waits to be read; null if there is none.
 OwnSession* FindFreeSession() noexcept;
+// The first session of all threads that started after `session` and still has
+// chunks to read; kNoSession if there is none.
+SessionId NextToRead(const OwnSession& session) noexcept;
 // Whether a session, live or over, still has chunks to read.
 bool AnySessionToRead() noexcept;
 bool AnySessionIsLive() noexcept;

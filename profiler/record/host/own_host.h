@@ -70,6 +70,7 @@ struct OwnSession {
   SessionId to_read;          // the same until its chunks are read; 0 = free
   RecordFlags flags;
   bool enabled;
+  bool all_threads;
   // Sessions of the process, counted from 1 as they start.
   std::atomic<uint64_t> number;
   // Threads that had something to record, which no session wanted, while this

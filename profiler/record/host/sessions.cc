@@ -183,6 +183,7 @@ int OwnStartSession(const SessionRequest* request, SessionId* id) noexcept {
   *id = NextId();
   session->flags = flags;
   session->enabled = true;
+  session->all_threads = whole_process;
   session->to_read = *id;
   const uint64_t number =
       own.sessions_started.load(std::memory_order_relaxed) + 1;
@@ -229,6 +230,9 @@ int OwnReleaseSession(SessionId id) noexcept {
         session.id.load(std::memory_order_relaxed) == id) {
       continue;
     }
+    // Under the lock, so that no session starts between the two: a chunk that
+    // holds what a session has to read is never without a session.
+    own.arena.Retag(getpid(), id, NextToRead(session));
     session.to_read = kNoSession;
     return 0;
   }

@@ -223,6 +223,40 @@ TEST_F(SessionsTest, SessionsOfAllThreadsLeaveEachOtherTheirRecords) {
   }
 }
 
+// The second one has records in a chunk of the first one, which is over. The
+// third one starts and is read while the second one waits.
+TEST_F(SessionsTest, ASessionOfAllThreadsLeavesRecordsToOneThatWaits) {
+  constexpr int kRanges = 3 * static_cast<int>(kSlotsPerChunk) / 2;
+  SessionChunks sessions[3];
+  uint64_t begins[3];
+  const char* const names[] = {"first", "second", "third"};
+  const auto expected = [&](int i) {
+    return std::map<std::string, int>{{names[i], kRanges}};
+  };
+  const auto start = [&](int i) {
+    sessions[i] = {.session = Start(SessionScope::kProcess),
+                   .pid = getpid(),
+                   .all_threads = true};
+    begins[i] = started_ticks;
+  };
+  const auto stop = [&](int i) {
+    EXPECT_EQ(StopSession(sessions[i].session), 0);
+    sessions[i].end_ticks = ReadTicks(DetectClockSource());
+  };
+  start(0);
+  for (int i = 0; i < kRanges; ++i) Record("first");
+  stop(0);
+  start(1);
+  for (int i = 0; i < kRanges; ++i) Record("second");
+  EXPECT_EQ(Read(sessions[0], begins[0]), expected(0));
+  stop(1);
+  start(2);
+  for (int i = 0; i < kRanges; ++i) Record("third");
+  stop(2);
+  EXPECT_EQ(Read(sessions[2], begins[2]), expected(2));
+  EXPECT_EQ(Read(sessions[1], begins[1]), expected(1));
+}
+
 TEST_F(SessionsTest, RefusesASecondSession) {
   const SessionId id = Start(SessionScope::kThread);
   SessionId other = kNoSession;
