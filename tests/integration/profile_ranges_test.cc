@@ -51,6 +51,19 @@ TEST(ProfileTest, RecordsNestedRangesWithArguments) {
   EXPECT_FALSE(trace.ledger().AnythingLost());
 }
 
+TEST(ProfileTest, ANameThatIsNullIsSaid) {
+  const auto profile = Record([] {
+    const char* const none = nullptr;
+    Instant(none);
+    Counter(none, 0.25);
+  });
+  const model::Trace& trace = *profile->trace();
+  ASSERT_EQ(trace.event_count(), 1u);
+  EXPECT_EQ(trace.EventName(0), "(no name)");
+  ASSERT_EQ(trace.counters().size(), 1u);
+  EXPECT_EQ(trace.Name(trace.counters()[0].name), "(no name)");
+}
+
 TEST(ProfileTest, SelfTimesSumToWhatTopLevelRangesCover) {
   const auto profile = Record([] {
     for (int i = 0; i < 100; ++i) {
