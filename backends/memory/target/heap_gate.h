@@ -14,7 +14,6 @@
 
 #include <atomic>
 
-#include "backends/memory/target/real_allocator.h"
 #include "profiler/record/heap.h"
 
 #define KYMO_HOOK extern "C" __attribute__((visibility("default")))
@@ -58,24 +57,6 @@ KYMO_INLINE void* Reported(void* block, size_t bytes, const void* frame) {
 KYMO_INLINE void* Allocated(void* block, size_t bytes, const void* frame) {
   return IsToReport(bytes) ? Reported(block, bytes, frame) : block;
 }
-
-// A function behind the hooks. It is searched until it is found, since a
-// plug-in may bring its library.
-class RealFunction {
- public:
-  // Null if there is none yet.
-  void* Find(const char* name) {
-    void* found = found_.load(std::memory_order_relaxed);
-    if (found == nullptr) [[unlikely]] {
-      found = FindNext(name);
-      found_.store(found, std::memory_order_relaxed);
-    }
-    return found;
-  }
-
- private:
-  std::atomic<void*> found_ = nullptr;
-};
 
 }  // namespace kymo::memory
 

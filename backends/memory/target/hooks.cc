@@ -115,6 +115,24 @@ KYMO_INLINE void Free(void* block) {
   return ReportedFree(block);
 }
 
+// One of the C++ library's functions. It is searched until it is found, since a
+// plug-in may bring the library.
+class RealFunction {
+ public:
+  // Null if there is none yet.
+  void* Find(const char* name) {
+    void* found = found_.load(std::memory_order_relaxed);
+    if (found == nullptr) [[unlikely]] {
+      found = FindNext(name);
+      found_.store(found, std::memory_order_relaxed);
+    }
+    return found;
+  }
+
+ private:
+  std::atomic<void*> found_ = nullptr;
+};
+
 // Does what the C++ library does when operator new runs out of memory: it calls
 // the new handler and throws.
 template <typename... Arguments>
