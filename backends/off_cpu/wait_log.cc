@@ -107,11 +107,10 @@ WaitLog::Seen<What> WaitLog::Take(SeenByTid<What>& seen,
 void WaitLog::OnWait(const OffCpuTime& wait) {
   auto [cause, from] = Take(causes_, wait).what;
   const Seen<OtherThread> held_by = Take(holders_, wait);
-  const uint64_t wait_ns = wait.end_ns - wait.begin_ns;
-  // A lock goes on from thread to thread. Looks at a long wait come again, but
-  // not if there are too many of them.
-  const bool is_old = wait_ns >= static_cast<uint64_t>(model::kLongWaitNs) &&
-                      held_by.time_ns < wait.begin_ns + wait_ns / 4;
+  // Looks at a long wait come again, but not if there are too many of them.
+  const auto counts_from_ns = static_cast<uint64_t>(model::HolderCountsFromNs(
+      static_cast<DurationNs>(wait.end_ns - wait.begin_ns)));
+  const bool is_old = held_by.time_ns < wait.begin_ns + counts_from_ns;
   const OtherThread holder = is_old ? OtherThread() : held_by.what;
   Seen<OtherThread> wake = Take(wakes_, wait);
   if (wait.is_runnable) {

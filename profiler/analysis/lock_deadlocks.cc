@@ -32,7 +32,7 @@ class LockDeadlockFinder {
     }
     for (uint32_t i = 0; i < waits_.size(); ++i) {
       const Wait& wait = waits_[i];
-      // Who gets the lock, or gives up and ends, was woken by a thread.
+      // Who got the lock in the end was woken by the thread that gave it back.
       const bool is_last =
           wait.is_open || (wait.waker == model::kNoTrack &&
                            wait.end_ns() >= ends[wait.track] - kEndingNs);
@@ -59,7 +59,8 @@ class LockDeadlockFinder {
   uint32_t Next(uint32_t i) const {
     const uint32_t next = last_[waits_[i].holder];
     if (next == kNoWait || next == i) return next;
-    const TimeNs seen_ns = waits_[i].begin_ns + waits_[i].duration_ns / 4;
+    const TimeNs seen_ns =
+        waits_[i].begin_ns + model::HolderCountsFromNs(waits_[i].duration_ns);
     return waits_[next].begin_ns <= seen_ns ? next : kNoWait;
   }
 

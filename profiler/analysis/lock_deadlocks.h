@@ -9,8 +9,8 @@
 //
 // Each thread of a circle waited for a lock that the next one held, when the
 // recording or the threads ended. A look saw the holder after the first quarter
-// of the wait (model::Wait). The holder waited itself by then, so it cannot
-// have given the lock back. A wait with a time limit may end later.
+// of the wait (HolderCountsFromNs). The holder waited itself by then, so it
+// cannot have given the lock back. A wait with a time limit may end later.
 //
 // Not seen: waits that signals interrupt, since each begins anew; locks whose
 // holder nobody sees (docs/waiting.md).

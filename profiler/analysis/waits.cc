@@ -446,24 +446,27 @@ LockHolder HolderOf(const Wait& wait) {
                            : wait.holder_stack};
 }
 
+LockKey LockKeyOf(const Trace& trace, TrackIndex track, uint64_t object,
+                  model::NameId name) {
+  if (model::IsShared(trace.Name(name))) return {0, 0, name};
+  return {trace.tracks()[track].pid, object, name};
+}
+
 std::vector<LockWaits> WaitsByLock(const Trace& trace) {
   struct Lock {
     LockWaits waits;
     WaitGroups waiters;
     WaitGroups holders;
   };
-  std::map<std::tuple<int64_t, uint64_t, model::NameId>, Lock> locks;
+  std::map<LockKey, Lock> locks;
   LockOrigins origins;
   ForEachWait(trace, [&](const auto& wait, bool is_idle) {
     if (wait.kind != WaitKind::kLock) return;
-    const bool is_shared = model::IsShared(trace.Name(wait.object_name));
-    const int64_t pid = is_shared ? 0 : trace.tracks()[wait.track].pid;
-    const uint64_t object = is_shared ? 0 : wait.object;
-    auto& [lock, waiters, holders] = locks[{pid, object, wait.object_name}];
-    lock.is_shared = is_shared;
-    lock.pid = pid;
-    lock.object = object;
-    lock.name = wait.object_name;
+    const LockKey key =
+        LockKeyOf(trace, wait.track, wait.object, wait.object_name);
+    auto& [lock, waiters, holders] = locks[key];
+    lock.is_shared = model::IsShared(trace.Name(wait.object_name));
+    std::tie(lock.pid, lock.object, lock.name) = key;
     AddTo(lock, wait);
     origins.OnWait(lock, wait);
     waiters.Add(model::kNoTrack, wait, is_idle);

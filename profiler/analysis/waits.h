@@ -37,6 +37,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "profiler/base/time.h"
@@ -96,6 +97,12 @@ enum class LockOrigin : uint8_t {
   kAllocated,  // its memory was allocated there
   kFirstWait,  // the first thread that was seen to wait for it did so there
 };
+
+// What tells locks apart: process, address and name. Of one that processes
+// share it is the name alone.
+using LockKey = std::tuple<int64_t, uint64_t, model::NameId>;
+LockKey LockKeyOf(const model::Trace& trace, model::TrackIndex track,
+                  uint64_t object, model::NameId name);
 
 // The waits for one lock: of one process, or of all that share it.
 struct LockWaits {

@@ -71,7 +71,7 @@ struct Wait {
   TrackIndex waker = kNoTrack;
   StackId waker_stack = kEmptyStack;
   // The thread that was seen to hold the lock meanwhile, and where it was then.
-  // Looks at a wait of kLongWaitNs or longer count after its first quarter.
+  // From when on of the wait: HolderCountsFromNs.
   TrackIndex holder = kNoTrack;
   StackId holder_stack = kEmptyStack;
 
@@ -82,6 +82,12 @@ struct Wait {
   }
   friend bool operator==(const Wait&, const Wait&) = default;
 };
+
+// How far into a wait a look at the lock's holder counts. A lock goes on from
+// thread to thread, so an early look says little of a long wait.
+constexpr DurationNs HolderCountsFromNs(DurationNs wait_ns) noexcept {
+  return wait_ns < kLongWaitNs ? 0 : wait_ns / 4;
+}
 
 struct WaitSum {
   TrackIndex track = 0;

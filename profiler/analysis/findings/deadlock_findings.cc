@@ -66,16 +66,11 @@ void AddDeadlockFindings(const FindingRun& run,
     for (const uint32_t i : deadlock.others) all_ns += waits[i].duration_ns;
     Finding finding = run.OfTime(FindingKind::kDeadlock, all_ns);
     const auto count = static_cast<int64_t>(deadlock.circle.size());
-    const auto others = static_cast<int64_t>(deadlock.others.size());
-    finding.title =
-        absl::StrCat("Deadlock of ", CountText(count, "thread", "threads"),
-                     " for ", TimeText(shortest_ns), ": ",
-                     CircleText(trace, places, deadlock.circle));
-    if (others > 0) {
-      absl::StrAppend(
-          &finding.title, "; ", CountText(others, "thread", "threads"),
-          others == 1 ? " more waits for these" : " more wait for these");
-    }
+    finding.title = absl::StrCat(
+        "Deadlock of ", CountText(count, "thread", "threads"), " for ",
+        TimeText(shortest_ns), ": ", CircleText(trace, places, deadlock.circle),
+        OthersText(static_cast<int64_t>(deadlock.others.size()), "thread",
+                   "threads"));
     finding.next_step =
         count == 1 ? "The thread has this lock already: move what it does with "
                      "it into a function that does not lock, and call that "

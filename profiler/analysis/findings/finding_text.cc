@@ -55,6 +55,14 @@ std::string CountText(int64_t count, std::string_view one,
   return absl::StrCat(CountText(count), " ", ToAbsl(count == 1 ? one : many));
 }
 
+std::string OthersText(int64_t others, std::string_view one,
+                       std::string_view many) {
+  if (others == 0) return "";
+  return absl::StrCat(
+      "; ", CountText(others, one, many),
+      others == 1 ? " more waits for these" : " more wait for these");
+}
+
 std::string NameText(std::string_view name) {
   return name.empty() ? "[unknown]" : report::ShortName(name, kMostNameWidth);
 }

@@ -32,6 +32,11 @@ std::string CountText(int64_t count);
 std::string CountText(int64_t count, std::string_view one,
                       std::string_view many);
 
+// "; 2 threads more wait for these", of `others` besides those in a circle.
+// Empty if there are none.
+std::string OthersText(int64_t others, std::string_view one,
+                       std::string_view many);
+
 // At most 60 code points; "[unknown]" if it is empty.
 std::string NameText(std::string_view name);
 

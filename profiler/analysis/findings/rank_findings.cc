@@ -196,12 +196,8 @@ bool AddDeadlock(const FindingRun& run, const JobOfRanks& job,
     absl::StrAppend(&finding.title, ", and so on to rank ",
                     job.calls.ranks[circle.back().rank].rank);
   }
-  if (found->others > 0) {
-    const auto others = static_cast<int64_t>(found->others);
-    absl::StrAppend(
-        &finding.title, "; ", CountText(others, "rank", "ranks"),
-        others == 1 ? " more waits for these" : " more wait for these");
-  }
+  finding.title +=
+      OthersText(static_cast<int64_t>(found->others), "rank", "ranks");
   finding.next_step =
       "Compare which calls these ranks make, in which order, and with which "
       "tags and communicators; where each sends before it receives, or each "

@@ -16,7 +16,6 @@
 #include "profiler/analysis/wait_names.h"
 #include "profiler/analysis/waits.h"
 #include "profiler/base/strings.h"
-#include "profiler/model/shared_objects.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/text/text_cells.h"
 
@@ -93,21 +92,14 @@ Evidence OfWait(const Trace& trace, const WaitGroup& group, std::string name) {
   return evidence;
 }
 
-// Locks that nobody will give back, which are a finding of their own: process,
-// address and name, as LockWaits has them.
-using LockKey = std::tuple<int64_t, uint64_t, model::NameId>;
-
+// Locks that nobody will give back, which are a finding of their own.
 std::set<LockKey> DeadlockedLocks(const FindingRun& run) {
   std::set<LockKey> locks;
   for (const LockDeadlock& deadlock : run.Deadlocks()) {
     for (const uint32_t i : deadlock.circle) {
       const Wait& wait = run.trace.thread_states()->waits[i];
-      if (model::IsShared(run.trace.Name(wait.object_name))) {
-        locks.emplace(0, 0, wait.object_name);
-      } else {
-        locks.emplace(run.trace.tracks()[wait.track].pid, wait.object,
-                      wait.object_name);
-      }
+      locks.insert(
+          LockKeyOf(run.trace, wait.track, wait.object, wait.object_name));
     }
   }
   return locks;
