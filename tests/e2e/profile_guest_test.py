@@ -179,9 +179,16 @@ class GuestTest(ProfileTestCase):
 
     def test_daemon_is_named_although_its_parent_forks_late(self):
         number = pathlib.Path(self.folder.name, "pid")
-        script = f"(sleep 60 >/dev/null 2>&1 & echo $! > {number}) &"
+        # The command keeps its target a zombie until the recording's end, so
+        # a daemon that begins when it sees one begins between the two.
+        script = (
+            '(while read -r _ _ state _ </proc/$$/stat && [ "$state" != Z ];'
+            " do :; done;"
+            f" sleep 60 >/dev/null 2>&1 & echo $! >{number}) &")
         recorded = 0
-        for _ in range(6):
+        for _ in range(20):
+            if recorded > 2:
+                break
             number.write_text("", encoding="utf-8")
             result = self.profile("sh", "-c", script,
                                   flags=("--activities=off_cpu",))
