@@ -4,10 +4,10 @@
 //   budget.Take();                       // for each sample
 //   if (!budget.Update(now_ns)) ...      // no samples for now
 //
-// Every switch is sampled while threads leave their CPU 8,000 times a second or
-// less. Beyond that, samples stop when the budget is used up, and begin again
-// when it is full. So what they cost is bounded, and those that there are come
-// from stretches of time in which nothing is missing.
+// Every switch is sampled while threads leave their CPU 16,000 times a second
+// or less. Beyond that, samples stop when the budget is used up, and begin
+// again when it is full. So what they cost is bounded, and those that there are
+// come from stretches of time in which nothing is missing.
 //
 // Threads: none. Times are of any clock.
 #ifndef KYMO_BACKENDS_OFF_CPU_SAMPLE_BUDGET_H_
@@ -20,8 +20,8 @@ namespace kymo::off_cpu {
 
 class SampleBudget {
  public:
-  static constexpr int64_t kPerSecond = 8000;
-  static constexpr int64_t kMost = 800;  // a tenth of a second's
+  static constexpr int64_t kPerSecond = 16000;
+  static constexpr int64_t kMost = 1600;  // a tenth of a second's
 
   void Take() { left_ns_ -= kCostNs; }
 

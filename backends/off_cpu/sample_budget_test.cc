@@ -23,15 +23,15 @@ int64_t TakeFor5Seconds(SampleBudget& budget, int in_5_ms) {
 
 TEST(SampleBudgetTest, RareSwitchesAreAllSampled) {
   SampleBudget budget;
-  EXPECT_EQ(TakeFor5Seconds(budget, 40), 40'000);  // 8,000 a second
+  EXPECT_EQ(TakeFor5Seconds(budget, 80), 80'000);  // 16,000 a second
 }
 
 TEST(SampleBudgetTest, FrequentOnesAreBounded) {
-  for (const int in_5_ms : {60, 500, 5000}) {
+  for (const int in_5_ms : {120, 500, 5000}) {
     SampleBudget budget;
     const int64_t taken = TakeFor5Seconds(budget, in_5_ms);
-    EXPECT_LE(taken, 40'000 + SampleBudget::kMost + in_5_ms);
-    EXPECT_GE(taken, 30'000);
+    EXPECT_LE(taken, 80'000 + SampleBudget::kMost + in_5_ms);
+    EXPECT_GE(taken, 60'000);
   }
 }
 

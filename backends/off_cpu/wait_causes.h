@@ -11,7 +11,7 @@
 //
 // Looks miss waits that are shorter than the time between two of them, but for
 // those in which a look happens to fall. Samples pause where threads leave
-// a CPU more than 8,000 times a second.
+// a CPU more than 16,000 times a second.
 //
 // Threads: none. Borrows the store and the log.
 #ifndef KYMO_BACKENDS_OFF_CPU_WAIT_CAUSES_H_

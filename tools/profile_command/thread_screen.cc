@@ -253,7 +253,7 @@ std::string UnknownWaits(const model::Trace& trace, bool hides_page_faults) {
           ? "some short waits, such as those for page faults, have no stacks "
             "in this recording; --activities=sampling,off_cpu shows them"
           : "short ones are seen of programs that kymo starts and that call "
-            "the shared C library for them; of others root sees up to 8,000 a "
+            "the shared C library for them; of others root sees up to 16,000 a "
             "second");
 }
 
