@@ -86,6 +86,14 @@ bool ReadEpoll(const ThreadKey& thread, uint64_t number,
   return size < text.size();
 }
 
+// Whoever waits for such a descriptor waits for clients.
+bool Listens(const DescriptorInfo& descriptor, std::string_view text) {
+  return IsSocket(descriptor.link) && text.find(" listening on ") != text.npos;
+}
+std::string AmongThem(uint64_t descriptor, std::string_view text) {
+  return absl::StrCat(", among them ", descriptor, " ", ToAbsl(text));
+}
+
 }  // namespace
 
 void DescriptorNames::Set(const ThreadKey& thread, const DescriptorUse& use,
@@ -130,6 +138,14 @@ void DescriptorNames::SetPolled(const ThreadKey& thread,
                         (known.has_only_timers || known.text == kTimerText);
     }
     if (has_only_timers) cause.kind = WaitKind::kSleep;
+  } else {
+    for (const int32_t number : polled.first) {
+      const auto descriptor = static_cast<uint64_t>(number);
+      const Known known = Find(thread, descriptor, use);
+      if (!Listens(known.descriptor, known.text)) continue;
+      absl::StrAppend(&text, AmongThem(descriptor, known.text));
+      break;
+    }
   }
   cause.object_name = log_->Name(text);
 }
@@ -267,7 +283,6 @@ void DescriptorNames::DescribeEpoll(const ThreadKey& thread, uint64_t number,
   }
 }
 
-// Whoever waits for it waits for clients.
 void DescriptorNames::NameListener(const ThreadKey& thread,
                                    std::vector<uint64_t> descriptors,
                                    Link& epoll) {
@@ -275,11 +290,10 @@ void DescriptorNames::NameListener(const ThreadKey& thread,
   for (const uint64_t descriptor : descriptors) {
     Link link;
     link.descriptor = LookAtDescriptor(thread.pid, thread.tid, descriptor);
-    if (!IsSocket(link.descriptor.link)) continue;
     const std::string part =
         Describe(thread, descriptor, link, /*is_part=*/true);
-    if (part.find(" listening on ") == part.npos) continue;
-    absl::StrAppend(&epoll.text, ", among them ", descriptor, " ", part);
+    if (!Listens(link.descriptor, part)) continue;
+    absl::StrAppend(&epoll.text, AmongThem(descriptor, part));
     return;
   }
 }

@@ -187,6 +187,20 @@ TEST_F(DescriptorNamesTest, APollOfSeveralSaysWhich) {
   EXPECT_EQ(log_.Name("4 descriptors"), OfPolled({4, 5, 6, 7}).object_name);
 }
 
+TEST_F(DescriptorNamesTest, APollOfManySaysWhichOneListens) {
+  std::vector<int32_t> descriptors;
+  for (int i = 0; i < 4; ++i) descriptors.push_back(eventfd(0, 0));
+  EXPECT_EQ(log_.Name("4 descriptors"), OfPolled(descriptors).object_name);
+  const int server = socket(AF_INET, SOCK_STREAM, 0);
+  ASSERT_EQ(listen(server, 1), 0);
+  descriptors.push_back(server);
+  EXPECT_TRUE(Text(OfPolled(descriptors))
+                  .starts_with("5 descriptors, among them " +
+                               std::to_string(server) +
+                               " tcp listening on 0.0.0.0:"));
+  for (const int descriptor : descriptors) close(descriptor);
+}
+
 // --- a wait that may be over ---
 
 TEST_F(DescriptorNamesTest, AClosedDescriptorSaysSo) {

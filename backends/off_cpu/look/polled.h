@@ -22,7 +22,7 @@ struct Polled {
   size_t count = 0;
   std::vector<int32_t> first;  // of them, by number; kMostPolled at most
 };
-inline constexpr size_t kMostPolled = 4;
+inline constexpr size_t kMostPolled = 16;
 
 // Reads bytes of the thread's memory. False: not readable.
 using ReadMemory =
