@@ -12,7 +12,9 @@
 
 #include "absl/hash/hash.h"
 #include "backends/off_cpu/look/lock_owner.h"
+#include "backends/off_cpu/thread_status.h"
 #include "profiler/base/clock.h"
+#include "profiler/processes/process_list.h"
 #include "profiler/processes/schedstat.h"
 #include "profiler/symbolize/raw_stacks.h"
 
@@ -215,17 +217,22 @@ void WaitCauses::LookAtHolder(Again look, const ThreadClock& clock) {
     return;
   }
   uint32_t pid = thread.pid;
-  if (!processes::ThreadExists(pid, *owner)) {
-    // Processes may share the lock.
-    pid = IsOfOneProcess(look_.call()) ? 0 : clock.PidOf(*owner);
-    if (pid == 0) return;
+  bool has_stack = false;
+  if (processes::ThreadExists(pid, *owner)) {
+    has_stack = true;
+  } else if (IsOfOneProcess(look_.call())) {
+    pid = LostHolderPid(pid, *owner, clock);
+  } else {
+    pid = clock.PidOf(*owner);
+    has_stack = true;
   }
+  if (pid == 0) return;
   OtherThread holder = {.thread = {pid, *owner}};
   // If it runs, samples may tell where.
-  const bool has_stack =
-      holder_look_.Take(pid, *owner) == BlockedLook::Result::kSeen &&
-      !Is32Bit(holder_look_.call()) &&
-      ReadLockOwner(thread.tid, look_.call()) == owner;
+  has_stack = has_stack &&
+              holder_look_.Take(pid, *owner) == BlockedLook::Result::kSeen &&
+              !Is32Bit(holder_look_.call()) &&
+              ReadLockOwner(thread.tid, look_.call()) == owner;
   if (!look_.IsStillTrue(thread.pid, thread.tid)) return;
   if (has_stack) {
     holder.stack = InternSeen(holder.thread, holder_look_, *stacks_);
@@ -234,6 +241,27 @@ void WaitCauses::LookAtHolder(Again look, const ThreadClock& clock) {
   // The last look at a long wait is in its second half.
   look.due_ns = 2 * look_.time_ns() - look.since_ns;
   if (again_.size() < kMostAgain) again_.push_back(look);
+}
+
+// The process has no such thread. It may have had one, or been forked while its
+// parent's thread had the lock.
+uint32_t WaitCauses::LostHolderPid(uint32_t pid, uint32_t owner,
+                                   const ThreadClock& clock) {
+  constexpr int kMostForks = 3;
+  for (int forks = 0; forks <= kMostForks; ++forks) {
+    if (clock.PidOf(owner) == pid || clock.times().contains({pid, owner})) {
+      return pid;
+    }
+    if (const auto status = ReadThreadStatus(pid, owner)) {  // not recorded
+      stacks_->processes().OnExisting(pid, owner, status->name);
+      stacks_->processes().Track(pid, owner);
+      return pid;
+    }
+    const auto process = processes::ReadProcess(static_cast<pid_t>(pid));
+    if (!process || process->parent <= 1) break;
+    pid = static_cast<uint32_t>(process->parent);
+  }
+  return 0;
 }
 
 void WaitCauses::SetStopped(WaitCause& cause) {

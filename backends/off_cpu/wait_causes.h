@@ -88,6 +88,10 @@ class WaitCauses {
   struct Again;
   // Of the thread that was just looked at.
   void LookAtHolder(Again look, const ThreadClock& clock);
+  // The process of a lock's owner that is no thread of the process that waits;
+  // 0: nobody knows it.
+  uint32_t LostHolderPid(uint32_t pid, uint32_t owner,
+                         const ThreadClock& clock);
   void SetStopped(WaitCause& cause);
   void SetCall(const ThreadKey& thread, const BlockedCall& call,
                const DescriptorUse& use, const ReadMemory& memory,

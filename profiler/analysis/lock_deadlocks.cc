@@ -1,10 +1,12 @@
 #include "profiler/analysis/lock_deadlocks.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "profiler/base/time.h"
+#include "profiler/model/shared_objects.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/model/waits.h"
 
@@ -23,19 +25,20 @@ constexpr uint32_t kNoWait = ~uint32_t{0};
 class LockDeadlockFinder {
  public:
   explicit LockDeadlockFinder(const model::Trace& trace)
-      : waits_(trace.thread_states()->waits),
+      : trace_(trace),
+        waits_(trace.thread_states()->waits),
+        ends_(trace.tracks().size(), trace.end_ns()),
         last_(trace.tracks().size(), kNoWait),
         visits_(trace.tracks().size()) {
-    std::vector<TimeNs> ends(trace.tracks().size(), trace.end_ns());
     for (const ThreadTimes& times : trace.thread_states()->threads) {
-      if (times.end_ns != 0) ends[times.track] = times.end_ns;
+      if (times.end_ns != 0) ends_[times.track] = times.end_ns;
     }
     for (uint32_t i = 0; i < waits_.size(); ++i) {
       const Wait& wait = waits_[i];
       // Who got the lock in the end was woken by the thread that gave it back.
       const bool is_last =
           wait.is_open || (wait.waker == model::kNoTrack &&
-                           wait.end_ns() >= ends[wait.track] - kEndingNs);
+                           wait.end_ns() >= ends_[wait.track] - kEndingNs);
       if (is_last && wait.holder != model::kNoTrack &&
           wait.duration_ns >= model::kLongWaitNs) {
         last_[wait.track] = i;
@@ -64,6 +67,19 @@ class LockDeadlockFinder {
     return waits_[next].begin_ns <= seen_ns ? next : kNoWait;
   }
 
+  // Why the holder cannot give the lock back, whatever it does.
+  std::optional<DeadlockCause> Loss(const Wait& wait) const {
+    const auto& tracks = trace_.tracks();
+    if (tracks[wait.holder].pid != tracks[wait.track].pid) {
+      if (model::IsShared(trace_.Name(wait.object_name))) return std::nullopt;
+      return DeadlockCause::kFork;
+    }
+    const TimeNs seen_ns =
+        wait.begin_ns + model::HolderCountsFromNs(wait.duration_ns);
+    if (ends_[wait.holder] > seen_ns) return std::nullopt;
+    return DeadlockCause::kEndedHolder;
+  }
+
   // From the thread to the end of its chain, or to where that was before.
   void Follow(TrackIndex track) {
     std::vector<uint32_t> chain;
@@ -73,6 +89,10 @@ class LockDeadlockFinder {
       if (!visit.from) {
         visit.from = track;
         chain.push_back(i);
+        if (const auto loss = Loss(waits_[i])) {
+          deadlock = AddLost(*loss, chain);
+          break;
+        }
         continue;
       }
       deadlock = *visit.from == track ? AddCircle(i, chain) : visit.deadlock;
@@ -82,6 +102,25 @@ class LockDeadlockFinder {
       visits_[waits_[i].track].deadlock = deadlock;
       if (deadlock) found_[*deadlock].others.push_back(i);
     }
+  }
+
+  // Takes the chain's last wait, if no other one of its process waits for that
+  // holder since an earlier time.
+  size_t AddLost(DeadlockCause cause, std::vector<uint32_t>& chain) {
+    const Wait& wait = waits_[chain.back()];
+    const auto [known, is_new] = lost_.try_emplace(
+        std::pair(trace_.tracks()[wait.track].pid, wait.holder), found_.size());
+    if (is_new) {
+      found_.push_back(
+          {.cause = cause, .circle = {chain.back()}, .others = {}});
+      chain.pop_back();
+    } else {
+      uint32_t& first = found_[known->second].circle.front();
+      if (wait.begin_ns < waits_[first].begin_ns)
+        std::swap(first, chain.back());
+    }
+    visits_[wait.track].deadlock = known->second;
+    return known->second;
   }
 
   // Takes it from the end of the chain, where it begins with `first`.
@@ -99,10 +138,14 @@ class LockDeadlockFinder {
     return found_.size() - 1;
   }
 
+  const model::Trace& trace_;
   const std::vector<Wait>& waits_;
+  std::vector<TimeNs> ends_;    // by track
   std::vector<uint32_t> last_;  // by track: its last wait, if it fits
   std::vector<Visit> visits_;   // by track
   std::vector<LockDeadlock> found_;
+  // Which of found_, by the process that waits and the holder.
+  std::map<std::pair<int64_t, TrackIndex>, size_t> lost_;
 };
 
 }  // namespace

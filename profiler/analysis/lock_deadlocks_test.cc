@@ -28,6 +28,9 @@ struct Waiting {
   int64_t end_ms = 10'000;
   bool is_open = true;
   uint32_t waker = model::kNoTrack;
+  int64_t lives_until_ms = 0;  // 0: as all
+  int64_t pid = 7;
+  const char* lock = "";
 };
 
 std::vector<LockDeadlock> Find(const std::vector<Waiting>& threads,
@@ -36,22 +39,27 @@ std::vector<LockDeadlock> Find(const std::vector<Waiting>& threads,
   t.SetWindow(0, 10'000 * kMs);
   std::vector<model::ThreadTimes> times;
   for (size_t i = 0; i < threads.size(); ++i) {
-    const auto track = t.AddThread(7, 7 + static_cast<int>(i), "app");
+    const auto track =
+        t.AddThread(threads[i].pid, 7 + static_cast<int>(i), "app");
+    const int64_t end_ms = threads[i].lives_until_ms != 0
+                               ? threads[i].lives_until_ms
+                               : lives_until_ms;
     times.push_back({.track = track,
-                     .wall_ns = lives_until_ms * kMs,
+                     .wall_ns = end_ms * kMs,
                      .begin_ns = 1,
-                     .end_ns = lives_until_ms * kMs});
+                     .end_ns = end_ms * kMs});
   }
   t.SetThreadTimes(std::move(times));
   for (size_t i = 0; i < threads.size(); ++i) {
-    const auto& [begin_ms, holder, end_ms, is_open, waker] = threads[i];
+    const Waiting& wait = threads[i];
     t.AddWait({.track = static_cast<model::TrackIndex>(i),
                .kind = model::WaitKind::kLock,
-               .is_open = is_open,
-               .begin_ns = begin_ms * kMs,
-               .duration_ns = (end_ms - begin_ms) * kMs,
-               .waker = waker,
-               .holder = holder});
+               .is_open = wait.is_open,
+               .begin_ns = wait.begin_ms * kMs,
+               .duration_ns = (wait.end_ms - wait.begin_ms) * kMs,
+               .object_name = t.Intern(wait.lock),
+               .waker = wait.waker,
+               .holder = wait.holder});
   }
   return LockDeadlocks(std::move(t).Build());
 }
@@ -98,6 +106,41 @@ TEST(LockDeadlocksTest, WaitsThatEndedAreInNone) {
               IsEmpty());
   // The program was killed.
   EXPECT_EQ(Find({{10, 1, 700, false}, {20, 0, 700, false}}, 701).size(), 1u);
+}
+
+// Nobody can give back what a thread held that has ended. It may have given the
+// lock to another one if it ended after it was last seen.
+TEST(LockDeadlocksTest, AHolderMayHaveEnded) {
+  constexpr uint32_t kNone = model::kNoTrack;
+  // The holder itself waited for nothing at its end.
+  const auto holder = [](int64_t lives_until_ms) {
+    return Waiting{.end_ms = 0, .lives_until_ms = lives_until_ms};
+  };
+  // Thread 3 waits for what thread 1 has.
+  const auto found = Find({holder(2'000), {30, 0}, {20, 0}, {40, 1}});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].cause, DeadlockCause::kEndedHolder);
+  EXPECT_THAT(found[0].circle, ElementsAre(2));
+  EXPECT_THAT(found[0].others, testing::UnorderedElementsAre(1, 3));
+  EXPECT_EQ(Find({holder(2'500), {0, 0}}).size(), 1u);
+  EXPECT_THAT(Find({holder(2'501), {0, 0}}), IsEmpty());
+  EXPECT_THAT(Find({holder(2'000), {20, 0, 9'000, false}}), IsEmpty());
+  EXPECT_THAT(Find({holder(2'000), {20, kNone}}), IsEmpty());
+}
+
+TEST(LockDeadlocksTest, AForkedProcessHasNoneOfItsParentsHolders) {
+  // The parent's first thread holds the lock, waits itself, and lives.
+  const auto find = [](const char* lock) {
+    return Find({{10},
+                 {.begin_ms = 30, .holder = 0, .pid = 8, .lock = lock},
+                 {.begin_ms = 20, .holder = 0, .pid = 9, .lock = lock}});
+  };
+  const auto found = find("journal");
+  ASSERT_EQ(found.size(), 2u);  // each process has a lock of its own
+  EXPECT_EQ(found[0].cause, DeadlockCause::kFork);
+  EXPECT_THAT(found[0].circle, ElementsAre(1));
+  EXPECT_THAT(found[1].circle, ElementsAre(2));
+  EXPECT_THAT(find("shared memory+0x40"), IsEmpty());
 }
 
 // Each waits for the next one, as in a list whose nodes are locked in turn. By

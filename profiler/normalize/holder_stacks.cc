@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "profiler/base/time.h"
+#include "profiler/model/shared_objects.h"
 #include "profiler/model/stack_table.h"
 #include "profiler/model/waits.h"
 
@@ -100,6 +101,13 @@ bool IsOnlyClock(model::StackId stack, const model::TraceData& data) {
   return true;
 }
 
+// Whether a thread of the parent process had the lock when that forked. What
+// that thread does since then is not for this lock.
+bool HeldAtFork(const model::Wait& wait, const model::TraceData& data) {
+  return data.tracks[wait.holder].pid != data.tracks[wait.track].pid &&
+         !model::IsShared(data.strings.Get(wait.object_name));
+}
+
 }  // namespace
 
 void FindHolderStacks(std::span<const model::StackSample> samples,
@@ -107,7 +115,7 @@ void FindHolderStacks(std::span<const model::StackSample> samples,
                       model::ThreadStates& states) {
   for (model::Wait& wait : states.waits) {
     if (wait.holder == model::kNoTrack ||
-        wait.holder_stack != model::kEmptyStack) {
+        wait.holder_stack != model::kEmptyStack || HeldAtFork(wait, data)) {
       continue;
     }
     const TimeNs since_ns = HeldSince(wait, states.waits);

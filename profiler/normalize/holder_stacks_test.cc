@@ -12,9 +12,10 @@ namespace {
 
 using model::StackId;
 
-// Nine stacks of the program.
+// Nine stacks of the program, which has five threads.
 TestTrace NineStacks() {
   TestTrace t;
+  for (int thread = 0; thread < 5; ++thread) t.AddThread(7, 7 + thread, "app");
   t.Stack({"1", "2", "3", "4", "5", "6", "7", "8", "9"});
   return t;
 }
@@ -63,6 +64,27 @@ TEST(HolderStacksTest, BeforeItsOwnWaitTheHolderDidNotHaveTheLock) {
   EXPECT_EQ(states.waits[0].holder_stack, StackId{2});
 }
 
+// Its thread works on, without that.
+TEST(HolderStacksTest, ALockThatWasHeldAtAForkIsHeldNowhere) {
+  const std::vector<model::StackSample> samples = {
+      {.track = 1, .stack = StackId{1}, .time_ns = 12}};
+  TestTrace t = NineStacks();
+  t.data().tracks[0].pid = 20;
+  const auto stack = [&](const char* object) {
+    model::ThreadStates states;
+    states.waits = {{.track = 0,
+                     .kind = model::WaitKind::kLock,
+                     .begin_ns = 10,
+                     .duration_ns = 10,
+                     .object_name = t.Intern(object),
+                     .holder = 1}};
+    FindHolderStacks(samples, t.data(), states);
+    return states.waits[0].holder_stack;
+  };
+  EXPECT_EQ(stack("journal"), model::kEmptyStack);
+  EXPECT_EQ(stack("shared memory+0x40"), StackId{1});
+}
+
 TEST(HolderStacksTest, AHolderThatDidNotRunWasWhereItWasBlocked) {
   const auto wait = [](model::TrackIndex track, model::WaitKind kind,
                        TimeNs begin_ns, DurationNs duration_ns, uint32_t stack,
@@ -81,7 +103,7 @@ TEST(HolderStacksTest, AHolderThatDidNotRunWasWhereItWasBlocked) {
                   wait(1, kSleep, 12, 4, 3), wait(1, kLock, 17, 9, 4, 7),
                   wait(2, kSleep, 12, 9, 5)};
   states.waits[0].holder = 1;
-  FindHolderStacks({}, TestTrace().data(), states);
+  FindHolderStacks({}, NineStacks().data(), states);
   EXPECT_EQ(states.waits[0].holder_stack, StackId{3});
   EXPECT_EQ(states.waits[1].holder_stack, model::kEmptyStack);
 }
@@ -152,7 +174,7 @@ TEST(HolderStacksTest, SamplesAfterTheWaitAreOfSomethingElse) {
 }
 
 TEST(HolderStacksTest, AHookIsNoFunctionOfTheProgram) {
-  TestTrace t;
+  TestTrace t = NineStacks();
   const StackId work = t.Stack({"Work()"});
   StackId stack = work;
   for (const char* const hook : {"pthread_mutex_unlock", "HashOfPlace"}) {

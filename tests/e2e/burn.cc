@@ -4,7 +4,10 @@
 //   two       BurnThree and BurnOne, 3 : 1, about 0.8 s of CPU time
 //   threads   BurnThread on two threads, about 0.4 s each
 //   deadlock  two threads wait for each other's locks for a second
+//   abandon   a thread waits for a second for a lock of one that has ended
+//   fork      as does a forked process for one of a thread that it has not
 //   session   records itself with kymo::Profile, and prints what that saw
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,6 +66,16 @@ __attribute__((noinline)) void LockBoth(std::mutex& first, std::mutex& second) {
   const std::lock_guard never(second);
 }
 
+__attribute__((noinline)) void LockForEver() { journal.lock(); }
+
+// Of a thread that keeps the lock until somebody else may have gone on.
+__attribute__((noinline)) void LockAndSleep() {
+  journal.lock();
+  lockers = 1;
+  sleep(2);
+  journal.unlock();
+}
+
 int main(int argc, char** argv) {
   const char* const mode = argc > 1 ? argv[1] : "";
   if (strcmp(mode, "two") == 0) {
@@ -83,6 +96,21 @@ int main(int argc, char** argv) {
     std::thread([] { LockBoth(journal, accounts); }).detach();
     while (lockers < 2) usleep(1000);
     sleep(1);
+    _exit(0);
+  }
+  if (strcmp(mode, "abandon") == 0) {
+    std::thread(LockForEver).join();
+    std::thread(LockForEver).detach();
+    sleep(1);
+    _exit(0);
+  }
+  if (strcmp(mode, "fork") == 0) {
+    std::thread(LockAndSleep).detach();
+    while (lockers < 1) usleep(1000);
+    const pid_t child = fork();
+    if (child == 0) LockForEver();
+    sleep(1);
+    kill(child, SIGKILL);
     _exit(0);
   }
 #ifdef KYMO_BURN_SESSION

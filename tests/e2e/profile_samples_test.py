@@ -103,17 +103,38 @@ class SampledProgramTest(ProfileTestCase):
         self.assertIn("CPUs used; 3 threads were on a CPU for",
                       " ".join(result.stderr.split()))
 
-    def test_threads_that_wait_for_each_other_are_found(self):
-        result = self.profile(BURN, "deadlock", flags=("--activities=off_cpu",))
+    def deadlock(self, mode):
+        result = self.profile(BURN, mode, flags=("--activities=off_cpu",))
         if "perf_event_open" in result.stderr:
             self.skipTest(f"NOT TESTED HERE: {result.stderr}")
         self.assertEqual(result.status, 0, result.stderr)
         first = result.summary["findings"][0]
-        self.assertEqual(first["id"], "deadlock")
-        self.assertRegex(first["title"], r"of 2 threads .* waits in LockBoth\b")
+        self.assertEqual(first["id"], "deadlock", first)
+        return first["title"]
+
+    def test_threads_that_wait_for_each_other_are_found(self):
+        title = self.deadlock("deadlock")
+        self.assertRegex(title, r"of 2 threads .* waits in LockBoth\b")
         self.assertCountEqual(
-            re.findall(r"for the lock 0x\w+ (\w+) in burn, held", first["title"]),
+            re.findall(r"for the lock 0x\w+ (\w+) in burn, held", title),
             ["accounts", "journal"])
+
+    def test_lock_of_a_thread_that_has_ended_is_found(self):
+        self.assertRegex(
+            self.deadlock("abandon"),
+            r"thread .* waits in LockForEver\b.* for the lock 0x\w+ journal in "
+            r"burn, held by thread .*, which has ended$")
+
+    def test_lock_that_was_held_at_fork_is_found(self):
+        title = self.deadlock("fork")
+        found = re.search(
+            r"thread burn \((\d+)\) waits in LockForEver\b.* for the lock 0x\w+ "
+            r"journal in burn, which thread burn \((\d+)\) of process (\d+) held "
+            r"when that forked process (\d+)$", title)
+        self.assertIsNotNone(found, title)
+        child, holder, parent, process = found.groups()
+        self.assertEqual(child, process)
+        self.assertNotIn(holder, (child, parent))
 
     def test_counts_of_a_program_are_those_up_to_its_end(self):
         result = self.profile(

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,12 +30,31 @@ std::string StepText(const Trace& trace, WaitPlaces& places, const Wait& wait) {
                       NameText(LockName(trace, wait.object, wait.object_name)));
 }
 
+// "process 7"
+std::string ProcessText(const Trace& trace, model::TrackIndex track) {
+  return absl::StrCat("process ", trace.tracks()[track].pid);
+}
+
 // "thread a (8) waits ..., held by thread b (9), which waits ..., held by ..."
-std::string CircleText(const Trace& trace, WaitPlaces& places,
-                       const std::vector<uint32_t>& circle) {
+std::string ChainText(const Trace& trace, WaitPlaces& places,
+                      const LockDeadlock& deadlock) {
   const std::vector<Wait>& waits = trace.thread_states()->waits;
+  const std::vector<uint32_t>& circle = deadlock.circle;
   const Wait& first = waits[circle.front()];
   std::string text = TrackText(trace, first.track) + " ";
+  switch (deadlock.cause) {
+    case DeadlockCause::kEndedHolder:
+      return absl::StrCat(text, StepText(trace, places, first), ", held by ",
+                          TrackText(trace, first.holder), ", which has ended");
+    case DeadlockCause::kFork:
+      return absl::StrCat(text, StepText(trace, places, first), ", which ",
+                          TrackText(trace, first.holder), " of ",
+                          ProcessText(trace, first.holder),
+                          " held when that forked ",
+                          ProcessText(trace, first.track));
+    case DeadlockCause::kCircle:
+      break;
+  }
   if (circle.size() == 1) {
     return text + StepText(trace, places, first) + ", which it holds itself";
   }
@@ -46,6 +66,26 @@ std::string CircleText(const Trace& trace, WaitPlaces& places,
   }
   if (circle.size() > kMostSteps) text += ", and so on";
   return text;
+}
+
+std::string_view NextStep(const LockDeadlock& deadlock) {
+  switch (deadlock.cause) {
+    case DeadlockCause::kEndedHolder:
+      return "A thread must give back its locks before it ends, also by "
+             "pthread_exit or an exception: std::lock_guard does so";
+    case DeadlockCause::kFork:
+      return "fork() copies the locks, but of the threads only the one that "
+             "calls it: fork before there are threads, or call exec after it "
+             "and nothing that locks";
+    case DeadlockCause::kCircle:
+      break;
+  }
+  return deadlock.circle.size() == 1
+             ? "The thread has this lock already: move what it does with it "
+               "into a function that does not lock, and call that from both "
+               "places"
+             : "Take these locks in the same order everywhere, or together "
+               "(std::scoped_lock)";
 }
 
 }  // namespace
@@ -68,15 +108,10 @@ void AddDeadlockFindings(const FindingRun& run,
     const auto count = static_cast<int64_t>(deadlock.circle.size());
     finding.title = absl::StrCat(
         "Deadlock of ", CountText(count, "thread", "threads"), " for ",
-        TimeText(shortest_ns), ": ", CircleText(trace, places, deadlock.circle),
+        TimeText(shortest_ns), ": ", ChainText(trace, places, deadlock),
         OthersText(static_cast<int64_t>(deadlock.others.size()), "thread",
                    "threads"));
-    finding.next_step =
-        count == 1 ? "The thread has this lock already: move what it does with "
-                     "it into a function that does not lock, and call that "
-                     "from both places"
-                   : "Take these locks in the same order everywhere, or "
-                     "together (std::scoped_lock)";
+    finding.next_step = NextStep(deadlock);
     finding.evidence = {.kind = EvidenceKind::kInterval,
                         .name = places.Of(first.stack),
                         .table = "locks",

@@ -20,9 +20,10 @@ namespace {
 constexpr int64_t kMs = kNsPerMs;
 
 // Threads "t0", "t1", ... of a run of 1 s. Each waits from 100, 101, ... ms on
-// for a lock of its own, in Wait0, Wait1, ...
+// for a lock of its own, in Wait0, Wait1, ... The last ends at that time; 0: as
+// the others.
 TestTrace Waiting(std::initializer_list<model::TrackIndex> holders,
-                  const std::string& lock = "") {
+                  const std::string& lock = "", TimeNs last_end_ns = 0) {
   TestTrace t;
   t.SetWindow(0, 1000 * kMs);
   std::vector<model::ThreadTimes> times;
@@ -31,6 +32,7 @@ TestTrace Waiting(std::initializer_list<model::TrackIndex> holders,
                                           "t" + std::to_string(i)),
                      .wall_ns = 1000 * kMs});
   }
+  times.back().end_ns = last_end_ns;
   t.SetThreadTimes(std::move(times), 8);
   int64_t i = 0;
   for (const model::TrackIndex holder : holders) {
@@ -87,6 +89,28 @@ TEST(DeadlockFindingsTest, OneThreadAlone) {
             "Deadlock of 1 thread for 900 ms: thread t0 (7) waits in Wait0 for "
             "the lock 0x10, which it holds itself");
   EXPECT_TRUE(found[0].next_step.starts_with("The thread has this lock"));
+}
+
+TEST(DeadlockFindingsTest, AHolderThatHasEnded) {
+  const auto found = Found(Waiting({1, model::kNoTrack}, "", 50 * kMs),
+                           FindingKind::kDeadlock);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title,
+            "Deadlock of 1 thread for 900 ms: thread t0 (7) waits in Wait0 for "
+            "the lock 0x10, held by thread t1 (8), which has ended");
+  EXPECT_TRUE(found[0].next_step.starts_with("A thread must give back"));
+}
+
+TEST(DeadlockFindingsTest, AForkedProcess) {
+  TestTrace t = Waiting({1, model::kNoTrack});
+  t.data().tracks[0].pid = 20;
+  const auto found = Found(std::move(t), FindingKind::kDeadlock);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title,
+            "Deadlock of 1 thread for 900 ms: thread t0 (7) waits in Wait0 for "
+            "the lock 0x10, which thread t1 (8) of process 7 held when that "
+            "forked process 20");
+  EXPECT_TRUE(found[0].next_step.starts_with("fork() copies the locks"));
 }
 
 TEST(DeadlockFindingsTest, OfManyThreadsTheFirstFourAreNamed) {
