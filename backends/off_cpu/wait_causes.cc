@@ -221,7 +221,9 @@ void WaitCauses::LookAtHolder(Again look, const ThreadClock& clock) {
   if (processes::ThreadExists(pid, *owner)) {
     has_stack = true;
   } else if (IsOfOneProcess(look_.call())) {
-    pid = LostHolderPid(pid, *owner, clock);
+    pid = IsHeldMutex(thread.tid, look_.call())
+              ? LostHolderPid(pid, *owner, clock)
+              : 0;
   } else {
     pid = clock.PidOf(*owner);
     has_stack = true;

@@ -42,6 +42,10 @@ std::optional<OwnerPlace> PlaceOfOwner(const BlockedCall& call);
 // may look like one: check that the process has such a thread.
 std::optional<uint32_t> ReadLockOwner(int64_t tid, const BlockedCall& call);
 
+// Whether what lies at the lock and behind it can hardly be but a mutex that
+// somebody holds: the number of a thread alone may be other data of a futex.
+bool IsHeldMutex(int64_t tid, const BlockedCall& call);
+
 // Whether processes cannot share the futex that the call waits for.
 bool IsOfOneProcess(const BlockedCall& call);
 

@@ -23,8 +23,12 @@ namespace {
 uint32_t ThisThread() { return static_cast<uint32_t>(syscall(SYS_gettid)); }
 
 // What a look says of the owner while a thread is blocked in `wait`.
-std::optional<uint32_t> OwnerWhile(const std::function<void()>& wait,
-                                   const std::function<void()>& release) {
+struct Seen {
+  std::optional<uint32_t> owner;
+  bool is_held_mutex = false;
+};
+Seen LookWhile(const std::function<void()>& wait,
+               const std::function<void()>& release) {
   std::atomic<uint32_t> tid = 0;
   std::thread waiter([&] {
     tid = ThisThread();
@@ -35,10 +39,15 @@ std::optional<uint32_t> OwnerWhile(const std::function<void()>& wait,
          look.call().number != SYS_futex) {
     usleep(1'000);
   }
-  const auto owner = ReadLockOwner(tid, look.call());
+  const Seen seen = {ReadLockOwner(tid, look.call()),
+                     IsHeldMutex(tid, look.call())};
   release();
   waiter.join();
-  return owner;
+  return seen;
+}
+std::optional<uint32_t> OwnerWhile(const std::function<void()>& wait,
+                                   const std::function<void()>& release) {
+  return LookWhile(wait, release).owner;
 }
 
 TEST(LockOwnerTest, MutexesOfAllKindsKnowIt) {
@@ -54,14 +63,21 @@ TEST(LockOwnerTest, MutexesOfAllKindsKnowIt) {
         pthread_mutex_t mutex;
         pthread_mutex_init(&mutex, &attributes);
         pthread_mutex_lock(&mutex);
-        const auto owner = OwnerWhile(
+        if (type == PTHREAD_MUTEX_RECURSIVE) pthread_mutex_lock(&mutex);
+        const Seen seen = LookWhile(
             [&] {
               pthread_mutex_lock(&mutex);
               pthread_mutex_unlock(&mutex);
             },
-            [&] { pthread_mutex_unlock(&mutex); });
-        EXPECT_EQ(owner, ThisThread()) << "type " << type << ", robust "
-                                       << robust << ", protocol " << protocol;
+            [&] {
+              if (type == PTHREAD_MUTEX_RECURSIVE) pthread_mutex_unlock(&mutex);
+              pthread_mutex_unlock(&mutex);
+            });
+        const auto text = testing::Message()
+                          << "type " << type << ", robust " << robust
+                          << ", protocol " << protocol;
+        EXPECT_EQ(seen.owner, ThisThread()) << text;
+        EXPECT_TRUE(seen.is_held_mutex) << text;
       }
     }
   }
@@ -135,6 +151,26 @@ TEST(LockOwnerTest, AMutexOfMuslHasNone) {
   };
   EXPECT_EQ(OwnerWhile([&] { call(FUTEX_WAIT); }, [&] { call(FUTEX_WAKE); }),
             std::nullopt);
+}
+
+// A lock of Rust or of the program, with data behind it.
+TEST(LockOwnerTest, OtherDataIsNoMutex) {
+  const auto is_mutex = [](std::array<uint32_t, kLockWords> words) {
+    const auto call = [&](int operation) {
+      syscall(SYS_futex, words.data(), operation | FUTEX_PRIVATE_FLAG, 2,
+              nullptr, nullptr, 0);
+    };
+    const Seen seen =
+        LookWhile([&] { call(FUTEX_WAIT); }, [&] { call(FUTEX_WAKE); });
+    EXPECT_EQ(seen.owner, 4711u);
+    return seen.is_held_mutex;
+  };
+  EXPECT_TRUE(is_mutex({2, 0, 4711, 1, 0}));
+  EXPECT_FALSE(is_mutex({2, 0, 4711, 0, 0}));
+  EXPECT_FALSE(is_mutex({2, 0, 4711, 1u << 23, 0}));
+  EXPECT_FALSE(is_mutex({2, 0, 4711, 1, 0x5590}));
+  EXPECT_FALSE(is_mutex({2, 3, 4711, 1, 0}));
+  EXPECT_TRUE(is_mutex({2, 3, 4711, 1, 1}));
 }
 
 TEST(LockOwnerTest, CallsThatWaitForNoLockHaveNone) {
