@@ -414,6 +414,8 @@ int Run(const std::string& mode, int64_t count) {
   if (mode == "fork") {
     if (fork() == 0) {
       Spin(count);
+      // Looks at what it used come with every few polls.
+      for (int polls = 0; polls < 20; ++polls) AwaitByte();
       Report("child");
       _exit(0);
     }

@@ -26,7 +26,8 @@
 namespace kymo::off_cpu {
 namespace {
 
-// After a look, so many times its length until the next.
+// After a look, so many times its CPU time until the next. By the clock, a look
+// that lost its CPU would keep others away for seconds.
 constexpr DurationNs kPauseForEachNs = 50;
 
 class TotalsSession final : public ActivitySession {
@@ -126,6 +127,7 @@ void TotalsSession::LookAtRunning() {
 void TotalsSession::Poll() {
   const int64_t begin_ns = MonotonicNs();
   if (!is_live_ || begin_ns < next_look_ns_) return;
+  const DurationNs used_before_ns = ThreadCpuNs();
   cpu_limits_.Look(begin_ns);
   const TimeNs now_ns = begin_ns + EpochOffsetNs();
   // Children are added while it goes on.
@@ -135,8 +137,8 @@ void TotalsSession::Poll() {
                                                : std::next(pid);
   }
   last_look_ns_ = now_ns;
-  const int64_t end_ns = MonotonicNs();
-  next_look_ns_ = end_ns + kPauseForEachNs * (end_ns - begin_ns);
+  next_look_ns_ =
+      MonotonicNs() + kPauseForEachNs * (ThreadCpuNs() - used_before_ns);
 }
 
 void TotalsSession::LookAtProcess(int64_t pid, TimeNs now_ns) {

@@ -63,7 +63,7 @@ class Child {
 constexpr model::StackId kSomeStack{7};
 
 // Of a thread that is blocked. Tracks are thread numbers.
-model::Wait WaitOf(const ThreadKey& thread) {
+model::Wait TryWaitOf(const ThreadKey& thread) {
   sampling::StackStore stacks;
   WaitLog log;
   WaitCauses causes(&stacks, &log);
@@ -81,6 +81,15 @@ model::Wait WaitOf(const ThreadKey& thread) {
   names[0] = model::kEmptyStack;
   log.Collect([](const ThreadKey& of) { return of.tid; }, names, shard, states);
   return states.waits.at(0);
+}
+
+// Where this thread was without a CPU for long after its look, it tries again:
+// of long waits, the first looks do not tell the holder (HolderCountsFromNs).
+model::Wait WaitOf(const ThreadKey& thread) {
+  for (;;) {
+    const model::Wait wait = TryWaitOf(thread);
+    if (wait.duration_ns < model::kLongWaitNs) return wait;
+  }
 }
 
 model::WaitKind KindOf(const ThreadKey& thread) { return WaitOf(thread).kind; }

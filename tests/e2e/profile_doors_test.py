@@ -69,7 +69,7 @@ class DoorTest(ProfileTestCase):
         return server
 
     def attach(self, server, *flags):
-        return self.profile(flags=(f"--pid={server.pid}", "--duration=300ms",
+        return self.profile(flags=(f"--pid={server.pid}", "--duration=800ms",
                                    "--activities=cpu", *flags))
 
     def requests(self, result):

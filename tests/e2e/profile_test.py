@@ -85,7 +85,7 @@ class HostCountersTest(ProfileTestCase):
 
     def test_processes_that_the_target_starts_have_their_own(self):
         result = self.profile(
-            "sh", "-c", "sleep 0.5 & sleep 0.4; wait",
+            "sh", "-c", "sleep 1.6 & sleep 1.5; wait",
             flags=("--activities=host", "--host_period_ms=20"))
         self.assertEqual(result.status, 0, result.stderr)
         names = {process["pid"]: process["name"]
